@@ -1,0 +1,707 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR Linux-OpenIB */
+/*
+ * The user ABI of the Cassini verbs driver.
+ *
+ * A Cassini NIC is one uverbs device. Everything but the data path goes through the one ioctl of
+ * uverbs (rdma_user_ioctl.h): the standard objects (context, PD, CQ, QP, MR, AH, job, job key) with
+ * driver data of their own in the UHW attributes, and the driver's objects (SVC, LNI, CP, DOMAIN, MD,
+ * EQ, CMDQ, PTE, CT, CSR, TELEM) in the driver's id space. The data path is memory: rings and
+ * doorbells that the process maps with mmap() on the device descriptor.
+ *
+ * Rules of this file
+ * - Fields are little endian, of fixed size, and aligned to their size; structures are multiples of 8
+ *   bytes; there is no padding that has no name, no pointer but in an __aligned_u64.
+ * - Reserved fields are written as zero. The driver answers EINVAL to a reserved input that is not, and
+ *   to bits of a flag or mask word that it does not know.
+ * - Structures grow at their end only. A longer input is accepted when the surplus is zero (else
+ *   E2BIG); a shorter one counts as zero filled; of an output as much is written as the caller has
+ *   room for. An input shorter than the first published size is EINVAL.
+ * - CXI_ABI_VERSION is what the device's abi_version file shows. It changes only when an old library
+ *   could no longer work; a library names the range it can speak in its match table.
+ * - A mapping is named by a cookie: the offset to pass to mmap(), page aligned, with the length that
+ *   stands beside it, MAP_SHARED. Cookies are valid for the descriptor that made the call, until the
+ *   object is destroyed. Window flags say which doorbells exist; a library uses those and no other.
+ *
+ * Errors that every call shares: EFAULT (a pointer that cannot be read or written), EINVAL (length,
+ * reserved field, unknown handle of the named type: ENOENT), EPROTONOSUPPORT (unknown object, method,
+ * or mandatory attribute), EIO (the device is gone), ENOMEM. They are not repeated below.
+ */
+#ifndef CXIVERBS_ABI_H
+#define CXIVERBS_ABI_H
+
+#include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+
+#define CXI_ABI_VERSION 1
+
+/* Values the driver never hands out, or that mean "choose for me". */
+#define CXI_ABI_HANDLE_NONE 0xffffffffu
+#define CXI_ABI_NID_NONE 0xffffffffu /* no address has been assigned to the NIC yet */
+
+/* The default service: what a context uses that asks for service 0. */
+#define CXI_ABI_DEFAULT_SVC_ID 1
+
+/* ------------------------------------------------------------------------------------------------
+ * Which doorbells a mapping offers.
+ */
+enum cxi_abi_window_flags {
+	CXI_ABI_WINDOW_DOORBELL = 1 << 0,    /* a 64-bit store of the write pointer rings the queue */
+	CXI_ABI_WINDOW_LOW_LATENCY = 1 << 1, /* the low-latency windows of the launch page work */
+	CXI_ABI_WINDOW_CT = 1 << 2,	     /* the counting event has a doorbell page */
+	CXI_ABI_WINDOW_CSR = 1 << 3,	     /* the register space can be mapped */
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * DEVICE / GET_CONTEXT: UHW_IN (optional) and UHW_OUT.
+ *
+ * Chooses the service that pays for everything this context makes. Nothing is made yet: the logical NI
+ * is made by the first call that needs one, with these refusals, in this order: EINVAL (no such
+ * service), EKEYREVOKED (it is disabled), EPERM (the caller is not a member), ENOSPC (no resource group
+ * is left). Queries, GIDs, service calls, registers and telemetry work without one.
+ */
+struct cxi_abi_get_context_req {
+	__u32 svc_id; /* 0: the default service */
+	__u32 reserved_20;
+};
+
+struct cxi_abi_get_context_resp {
+	__u32 nid; /* 20 bits, or CXI_ABI_NID_NONE */
+	__u32 svc_id;
+	__u32 pid_bits;	   /* PIDs are 0 .. 2^pid_bits - 2 */
+	__u32 pid_granule; /* portal indices that a PID owns */
+	__u32 cassini_version;
+	__u32 window_flags; /* enum cxi_abi_window_flags: what this device offers at all */
+	__u32 max_inline;   /* bytes of payload in an immediate put or small message */
+	__u32 max_eq_reserve; /* event slots that can be reserved on one event queue */
+	__u32 num_ptes;
+	__u32 num_txqs;
+	__u32 num_tgqs;
+	__u32 num_eqs;
+	__u32 num_cts;
+	__u32 num_acs;
+	__u32 num_les; /* per processing element */
+	__u32 num_tles;
+	__u32 link_mbps;
+	__u32 min_free_shift;
+	__u32 pci_vendor_id;
+	__u32 pci_device_id;
+	__aligned_u64 clock_hz; /* of the time stamps in events; they count nanoseconds of CLOCK_REALTIME */
+	__aligned_u64 reserved_2c0[3];
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * CQ / CREATE: UHW_IN and UHW_OUT.
+ *
+ * A CQ is one event queue. The driver allocates the ring, slot 0 of which is struct c_eq_status, and
+ * reserves min(16383, 2 * cqe + 64) slots that messages from the network cannot take; the rest of the
+ * ring, at least cqe slots, is theirs. RESP_CQE returns cqe as asked.
+ *
+ * Errors: EINVAL cqe 0 or above 65536, a bad flag; the refusals of the logical NI; ENOSPC the
+ * service's event queues are used up.
+ */
+enum cxi_abi_eq_flags {
+	CXI_ABI_EQ_INIT_LONG = 1 << 2,		 /* initiator events of 32 bytes, with time stamp */
+	CXI_ABI_EQ_TGT_LONG = 1 << 3,		 /* target events of 64 bytes, with time stamp */
+	CXI_ABI_EQ_DROP_STATUS_DISABLE = 1 << 4, /* no status write when an event is dropped */
+	CXI_ABI_EQ_TIMESTAMP_EVENTS = 1 << 5,	 /* a TIMESTAMP event every second */
+	CXI_ABI_EQ_EC_DISABLE = 1 << 6,		 /* no combining of events in one slot */
+};
+
+struct cxi_abi_create_cq_req {
+	__u32 eq_flags;	 /* enum cxi_abi_eq_flags */
+	__u32 eq_handle; /* build on this event queue, or CXI_ABI_HANDLE_NONE: make one */
+};
+
+struct cxi_abi_eq_info {
+	__u32 handle;
+	__u32 eqn;			/* the number that commands name */
+	__aligned_u64 ring_cookie;	/* map readable and writable */
+	__aligned_u64 ring_bytes;	/* slots of 64 bytes, the first one is the status */
+	__aligned_u64 sw_state_cookie;	/* one page; struct c_ee_cfg_eq_sw_state at sw_state_offset */
+	__u32 sw_state_offset;
+	__u32 reserve; /* slots that network events cannot take */
+};
+
+struct cxi_abi_create_cq_resp {
+	struct cxi_abi_eq_info eq;
+};
+
+/*
+ * Notification. A store of the software-state word with event_int_disable 0 arms the queue. When the
+ * NIC has written an event it looks at the word; if it is armed and the value of its bits 44-47 is
+ * another than at the last notification, the driver writes one record, the CQ's 64-bit user handle, to
+ * the completion channel and remembers the value. So a library steps the value once per record that it
+ * has taken from the channel, and a notification is neither lost nor given twice. An event on the
+ * queue that serves a QP's sends notifies the CQ of its receives in the same way if that is armed, so
+ * that a program asleep on either can carry on with repeats.
+ */
+
+/* ------------------------------------------------------------------------------------------------
+ * QP / CREATE: UHW_IN and UHW_OUT. Type IBV_QPT_RU only; others EOPNOTSUPP.
+ *
+ * Makes, in the VNI of the job key (or, for an absolute QPN without one, in each VNI of the service's
+ * list): the PID (that of SOURCE_QPN, else the PD's, else the lowest free one) and its domain, the
+ * resource index (that of SOURCE_QPN, else the lowest free), a transmit and a target command queue, the
+ * receive and the memory portal entry (mapped, enabled), and the slot memory. The state is RTS.
+ *
+ * Errors: EINVAL a relative QPN without a job key, reserved bits in SOURCE_QPN, a PID other than the one
+ * the PD has latched, semantics that the device does not offer, a size out of range, CQs of another
+ * context; EEXIST never; EBUSY never; ENOSPC the PID belongs to another PD, the resource index is
+ * taken, list entries or queues of the service are used up; ENOMEM the event slots cannot be reserved;
+ * EPERM the VNI is no longer granted.
+ */
+struct cxi_abi_create_qp_req {
+	__u32 tx_slots;	       /* 64-byte command slots of the transmit queue, at least 64 */
+	__u32 tgt_slots;       /* the same for the target queue */
+	__u32 send_eq_reserve; /* event slots to add to the reserve of the send CQ's event queue */
+	__u32 recv_eq_reserve; /* the same for the receive CQ's */
+	__u32 slot_bytes;      /* bytes of one send slot's memory, 0 for none; a multiple of 64 */
+	__u32 slot_count;
+	__u32 recv_le_charge; /* list entries charged for receives: at most this many are posted */
+	__u32 reserved_e0;
+};
+
+struct cxi_abi_cmdq_info {
+	__u32 handle;
+	__u32 index;		   /* as COMMAND_FAILURE events name it */
+	__u32 slots;		   /* usable are slots 4 .. slots - 1; slot 0 holds struct c_cq_status */
+	__u32 window_flags;	   /* enum cxi_abi_window_flags */
+	__aligned_u64 ring_cookie; /* slots * 64 bytes, readable and writable */
+	__aligned_u64 launch_cookie; /* one page, writable; struct c_cmdq at launch_offset */
+	__u32 launch_offset;
+	__u32 lcid; /* transmit queues: the profile commands start with */
+};
+
+struct cxi_abi_create_qp_resp {
+	struct cxi_abi_cmdq_info txq;
+	struct cxi_abi_cmdq_info tgq;
+	__u32 recv_pte; /* portal entry numbers, as events and commands name them */
+	__u32 mem_pte;
+	__u32 pid;
+	__u32 ri;
+	__u32 vni; /* of the job key; of the service's first VNI without one */
+	__u32 slot_lac;
+	__aligned_u64 slot_cookie; /* slot_bytes * slot_count, readable and writable */
+	__aligned_u64 slot_map_bytes;
+	__aligned_u64 slot_iova; /* of its first byte in address context slot_lac */
+	__u32 send_eq_reserve;	 /* what the event queues reserve now, as a whole */
+	__u32 recv_eq_reserve;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * MR / REG_MR: UHW_OUT (optional).
+ *
+ * Errors beside those of the standard: EINVAL length 0, access bits that the device does not know, an
+ * application key with bits 63-60 set; EOPNOTSUPP on-demand paging; EFAULT memory that is not mapped;
+ * EEXIST an application key already used in the context; ENOSPC no address context or key is left.
+ */
+struct cxi_abi_reg_mr_resp {
+	__aligned_u64 iova_delta; /* io address = (address as in work requests + delta) mod 2^57 */
+	__u32 lac;
+	__u32 md_handle;
+};
+
+/*
+ * Remote keys. The driver allots them; they live in one VNI and name a region only through queue pairs
+ * that it is attached to.
+ *
+ * 64 bits: 63 chosen by the driver, 62 immediate, 61 indexed, 60 atomic. Bits 62 and 60 are set by the
+ * initiator for one operation, never handed out. With bit 63: bits 29-0 are a serial number, or of an
+ * indexed region serial (25 bits) << 5 | (index - 96); the initiator of an indexed access puts the
+ * resource index of the target in bits 35-30. Without bit 63: an application's own 60 bits.
+ * 32 bits: bit 31 stands for bit 63, bit 30 for bit 61, the rest as it is. 0 where no such form exists.
+ */
+#define CXI_ABI_RKEY_DRIVER (1ull << 63)
+#define CXI_ABI_RKEY_IMMEDIATE (1ull << 62)
+#define CXI_ABI_RKEY_INDEXED (1ull << 61)
+#define CXI_ABI_RKEY_ATOMIC (1ull << 60)
+#define CXI_ABI_RKEY_USER_MASK ((1ull << 60) - 1)
+#define CXI_ABI_RKEY_SERIAL_BITS 30
+#define CXI_ABI_RKEY_INDEX_BITS 5
+#define CXI_ABI_RKEY_RI_SHIFT 30
+#define CXI_ABI_RKEY32_DRIVER (1u << 31)
+#define CXI_ABI_RKEY32_INDEXED (1u << 30)
+
+/* Access flag of REG_MR, in the optional range: place the region at a portal index of its own. */
+#define CXI_ABI_ACCESS_INDEXED (1u << 29)
+
+/* Portal indices of a PID. Indices at 128 and above take reads, those below writes and atomics. */
+#define CXI_ABI_INDEX_RECV 0	       /* + resource index: receive entries */
+#define CXI_ABI_INDEX_MEMORY 48	       /* + resource index: memory entries, writes and atomics */
+#define CXI_ABI_INDEX_MEMORY_READ 176  /* + resource index: the same memory entries, reads */
+#define CXI_ABI_INDEX_INDEXED 96       /* + 0 .. 30: indexed regions, writes and atomics */
+#define CXI_ABI_INDEX_INDEXED_READ 224 /* + 0 .. 30: the same, reads */
+#define CXI_ABI_NUM_RI 48
+#define CXI_ABI_NUM_INDEXED 31
+
+/* QP / ATTACH_MR: UHW_OUT. The caller appends the entries whose buffer ids it gets (0: not needed). */
+struct cxi_abi_attach_mr_resp {
+	__u16 plain_buffer_id;
+	__u16 immediate_buffer_id;
+	__u16 atomic_buffer_id;
+	__u16 reserved_30;
+	__u32 pte; /* the memory entry, or the region's own for an indexed one */
+	__u32 reserved_60;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * JOB / ALLOC and IMPORT: UHW_OUT (optional). The job id is the VNI.
+ *
+ * Errors: EINVAL an id of 0 or above 65535, a bad port, GID index or flag, more address entries than
+ * the device has; EPERM the context's service does not grant the VNI to the caller (there is no
+ * exception for root); EEXIST this context has allocated the job already (import may repeat); EBADF or
+ * EINVAL (import) a descriptor that is not an exported job; DEALLOC: EBUSY while a job key refers to it.
+ */
+struct cxi_abi_job_resp {
+	__aligned_u64 table_cookie; /* read-only mapping of the address table; 0 without one */
+	__aligned_u64 table_bytes;
+	__u32 entries; /* u64 each: QPN 31-0, NID 51-32, bit 63 valid */
+	__u32 vni;
+};
+
+/*
+ * JKEY / CREATE: UHW_OUT (optional). Takes a communication profile for the job's VNI and the first
+ * traffic class of the service (best effort where it grants every class); profiles are shared by keys of
+ * one VNI and live until the context closes.
+ * Errors: ENOSPC 256 keys in this context, or no profile is left. DESTROY: EBUSY while a QP or MR uses it.
+ */
+struct cxi_abi_create_jkey_resp {
+	__u32 lcid;
+	__u32 vni;
+	__u32 traffic_class;
+	__u32 reserved_60;
+};
+
+/*
+ * AH / AH_EX_CREATE: UHW_OUT. Finds the NID of the destination GID: the low 32 bits of a Slingshot GID,
+ * the neighbour's for an address of the netdev.
+ * Errors: EINVAL a bad port or GID index, no global route, a GID of another type than the source's;
+ * ENETUNREACH no NID is known for the address.
+ */
+struct cxi_abi_create_ah_resp {
+	__u32 nid;
+	__u32 reserved_20;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * The driver's own objects. Handles are per open descriptor. Destroying something that another object
+ * uses is EBUSY and changes nothing; closing the descriptor frees what is left, newest first.
+ */
+enum cxi_abi_objects {
+	CXI_OBJECT_SVC = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_OBJECT_LNI,
+	CXI_OBJECT_CP,
+	CXI_OBJECT_DOMAIN,
+	CXI_OBJECT_MD,
+	CXI_OBJECT_EQ,
+	CXI_OBJECT_CMDQ,
+	CXI_OBJECT_PTE,
+	CXI_OBJECT_CT,
+	CXI_OBJECT_CSR,
+	CXI_OBJECT_TELEM,
+};
+
+/*
+ * EQ / NOTIFY_AT: raise the event queue's notification at a time even if no event comes, as if an event
+ * had been written then. One time per queue; a later call replaces it; 0 cancels it.
+ * Errors: ENOENT no such event queue; EINVAL it has no completion channel.
+ */
+enum cxi_abi_eq_methods {
+	CXI_METHOD_EQ_CREATE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_EQ_DESTROY,
+	CXI_METHOD_EQ_RESIZE,
+	CXI_METHOD_EQ_NOTIFY_AT,
+};
+
+enum cxi_abi_eq_notify_at_attrs {
+	CXI_ATTR_EQ_NOTIFY_AT_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_ATTR_EQ_NOTIFY_AT_NS, /* u64, CLOCK_MONOTONIC */
+};
+
+/*
+ * Every native method takes its arguments as one structure (REQ), the objects it is made on as handle
+ * attributes, and answers with one structure (RESP). The ids are the same for all of them: HANDLE names
+ * the object that the method makes, destroys or works on.
+ */
+enum cxi_abi_native_attrs {
+	CXI_ATTR_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_ATTR_LNI_HANDLE,  /* the logical NI; absent: the context's own */
+	CXI_ATTR_EQ_HANDLE,   /* absent: none */
+	CXI_ATTR_CP_HANDLE,
+	CXI_ATTR_PTE_HANDLE,
+	CXI_ATTR_DOMAIN_HANDLE,
+	CXI_ATTR_MD_HANDLE,
+	CXI_ATTR_CHANNEL_FD, /* a completion channel; absent: none */
+	CXI_ATTR_REQ,
+	CXI_ATTR_RESP,
+};
+
+/*
+ * SVC: what a workload may use. ALLOC, MODIFY and DESTROY need CAP_SYS_ADMIN (EPERM); QUERY and LIST
+ * show an unprivileged caller only services that it is a member of. A service whose owner descriptor is
+ * closed while logical NIs live gives no new one and goes with the last of them.
+ * ALLOC: EINVAL more than 4 VNIs, VNI 0, a range that is not an aligned power of two, max < reserved, a
+ * maximum beyond the device; EEXIST a range that overlaps another; ENOSPC a reservation that cannot be
+ * made (RESP says what is free). DESTROY: EINVAL the default service; EBUSY logical NIs live.
+ */
+enum cxi_abi_svc_methods {
+	CXI_METHOD_SVC_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_SVC_DESTROY,
+	CXI_METHOD_SVC_MODIFY,
+	CXI_METHOD_SVC_QUERY,
+	CXI_METHOD_SVC_LIST,
+};
+
+enum cxi_abi_resource {
+	CXI_ABI_RSRC_PTE,
+	CXI_ABI_RSRC_TXQ,
+	CXI_ABI_RSRC_TGQ,
+	CXI_ABI_RSRC_EQ,
+	CXI_ABI_RSRC_CT,
+	CXI_ABI_RSRC_LE, /* per processing element */
+	CXI_ABI_RSRC_TLE,
+	CXI_ABI_RSRC_AC,
+	CXI_ABI_RSRC_COUNT,
+};
+
+enum cxi_abi_member_type {
+	CXI_ABI_MEMBER_NONE,
+	CXI_ABI_MEMBER_UID, /* compared with the effective user */
+	CXI_ABI_MEMBER_GID, /* compared with the effective group */
+	CXI_ABI_MEMBER_ANY,
+};
+
+enum cxi_abi_traffic_class {
+	CXI_ABI_TC_DEDICATED_ACCESS,
+	CXI_ABI_TC_LOW_LATENCY,
+	CXI_ABI_TC_BULK_DATA,
+	CXI_ABI_TC_BEST_EFFORT,
+};
+
+enum cxi_abi_traffic_class_type {
+	CXI_ABI_TC_TYPE_DEFAULT,
+	CXI_ABI_TC_TYPE_HRP,
+	CXI_ABI_TC_TYPE_RESTRICTED,
+	CXI_ABI_TC_TYPE_COLL_LEAF,
+};
+
+#define CXI_ABI_MAX_SVC_MEMBERS 2
+#define CXI_ABI_MAX_SVC_VNIS 4
+
+enum cxi_abi_svc_flags {
+	CXI_ABI_SVC_ENABLED = 1 << 0,
+	CXI_ABI_SVC_LIMITED = 1 << 1,	/* limits[] applies; else every maximum is the device's */
+	CXI_ABI_SVC_VNI_RANGE = 1 << 2, /* vnis[0] .. vnis[1] is a range */
+	CXI_ABI_SVC_DYING = 1 << 3,	/* out: its owner is gone */
+};
+
+struct cxi_abi_svc_member {
+	__u32 type; /* enum cxi_abi_member_type */
+	__u32 id;
+};
+
+struct cxi_abi_svc_limit {
+	__u32 max;
+	__u32 reserved;
+	__u32 in_use; /* out */
+	__u32 free;   /* out: what the device has left beside other services' reservations */
+};
+
+struct cxi_abi_svc_desc {
+	__u32 svc_id; /* out */
+	__u32 flags;  /* enum cxi_abi_svc_flags */
+	__u32 num_vnis;
+	__u32 tc_mask; /* 1 << enum cxi_abi_traffic_class */
+	__u16 vnis[CXI_ABI_MAX_SVC_VNIS];
+	struct cxi_abi_svc_member members[CXI_ABI_MAX_SVC_MEMBERS];
+	struct cxi_abi_svc_limit limits[CXI_ABI_RSRC_COUNT];
+};
+
+/*
+ * LNI: CREATE on a service (the refusals of GET_CONTEXT's comment); DESTROY: EBUSY while anything
+ * lives on it.
+ */
+enum cxi_abi_lni_methods {
+	CXI_METHOD_LNI_CREATE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_LNI_DESTROY,
+	CXI_METHOD_LNI_QUERY,
+};
+
+struct cxi_abi_lni_req {
+	__u32 svc_id;
+	__u32 reserved_20;
+};
+
+struct cxi_abi_lni_resp {
+	__u32 svc_id;
+	__u32 rgid;
+	__u32 num_cps;
+	__u32 num_acs;
+};
+
+/*
+ * CP: VNI and traffic class give an LCID. ENOENT the service does not have the VNI; EPERM the caller is
+ * not admitted; EINVAL a class the service or the fabric does not have; ENOSPC no LCID is left.
+ */
+enum cxi_abi_cp_methods {
+	CXI_METHOD_CP_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_CP_FREE,
+};
+
+enum cxi_abi_cp_flags {
+	CXI_ABI_CP_TRIGGERED = 1 << 0, /* LCID 0, the only one that triggered queues can use */
+};
+
+struct cxi_abi_cp_req {
+	__u16 vni;
+	__u16 flags;
+	__u16 traffic_class;
+	__u16 traffic_class_type;
+};
+
+struct cxi_abi_cp_resp {
+	__u32 lcid;
+	__u32 reserved_20;
+};
+
+/*
+ * DOMAIN: a VNI and a PID. EEXIST the PID is taken or reserved by another; ENOSPC none is free; the
+ * VNI's refusals as for CP. RESERVE takes count PIDs in a row for the logical NI.
+ */
+enum cxi_abi_domain_methods {
+	CXI_METHOD_DOMAIN_CREATE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_DOMAIN_DESTROY,
+	CXI_METHOD_DOMAIN_RESERVE,
+};
+
+struct cxi_abi_domain_req {
+	__u32 vni;
+	__u32 pid;   /* C_PID_ANY: the lowest that is free */
+	__u32 count; /* RESERVE */
+	__u32 reserved_60;
+};
+
+struct cxi_abi_domain_resp {
+	__u32 vni;
+	__u32 pid;
+};
+
+/* MD: MAP makes memory reachable for the NIC. Errors as for REG_MR; UNMAP: EBUSY while in use. */
+enum cxi_abi_md_methods {
+	CXI_METHOD_MD_MAP = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_MD_UNMAP,
+};
+
+enum cxi_abi_md_flags {
+	CXI_ABI_MD_READ = 1 << 0,  /* the NIC may read */
+	CXI_ABI_MD_WRITE = 1 << 1, /* the NIC may write */
+};
+
+struct cxi_abi_md_req {
+	__aligned_u64 va;
+	__aligned_u64 len;
+	__u32 flags;
+	__s32 dmabuf_fd; /* -1: memory of the caller */
+};
+
+struct cxi_abi_md_resp {
+	__aligned_u64 iova; /* of va */
+	__u32 lac;
+	__u32 reserved_60;
+};
+
+/* EQ: CREATE, DESTROY, RESIZE. RESP is struct cxi_abi_eq_info. */
+struct cxi_abi_eq_req {
+	__u32 flags; /* enum cxi_abi_eq_flags */
+	__u32 slots;
+	__u32 reserve;
+	__u32 reserved_60;
+	__u16 status_base; /* per cent; thresholds for status write-back */
+	__u16 status_delta;
+	__u16 status_count;
+	__u16 reserved_b0;
+	__aligned_u64 user_handle; /* what a record on the channel carries */
+};
+
+/*
+ * CMDQ: CREATE, DESTROY. RESP is struct cxi_abi_cmdq_info. EINVAL a profile of another logical NI, a
+ * triggered queue on an LCID other than 0; ENOSPC; E2BIG more than 65536 slots.
+ */
+enum cxi_abi_cmdq_methods {
+	CXI_METHOD_CMDQ_CREATE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_CMDQ_DESTROY,
+};
+
+enum cxi_abi_cmdq_flags {
+	CXI_ABI_CMDQ_TRANSMIT = 1 << 0,
+	CXI_ABI_CMDQ_TRIGGERED = 1 << 1,
+};
+
+struct cxi_abi_cmdq_req {
+	__u32 flags;
+	__u32 slots;
+	__u32 policy; /* when the status word is written: 0 always .. 3 rarely */
+	__u32 stat_pool;
+};
+
+/*
+ * PTE: a portal entry. TRANSITION does what SETSTATE to software managed does, at once: EAGAIN another
+ * drop count, EINVAL it is not disabled. INVALIDATE_LE cuts off what still uses an unlinked entry.
+ */
+enum cxi_abi_pte_methods {
+	CXI_METHOD_PTE_CREATE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_PTE_DESTROY,
+	CXI_METHOD_PTE_MAP,
+	CXI_METHOD_PTE_UNMAP,
+	CXI_METHOD_PTE_QUERY,
+	CXI_METHOD_PTE_INVALIDATE_LE,
+	CXI_METHOD_PTE_TRANSITION,
+};
+
+enum cxi_abi_pte_flags {
+	CXI_ABI_PTE_MATCHING = 1 << 0,
+	CXI_ABI_PTE_FLOW_CONTROL = 1 << 1,
+	CXI_ABI_PTE_LONG_EVENTS = 1 << 2,
+	CXI_ABI_PTE_EVENT_MATCH = 1 << 3,
+	CXI_ABI_PTE_LOGICAL = 1 << 4,
+	CXI_ABI_PTE_SPACE_CHECK = 1 << 5,
+	CXI_ABI_PTE_LOSSLESS = 1 << 6,
+	CXI_ABI_PTE_CLEAR_REMOTE_OFFSET = 1 << 7,
+	CXI_ABI_PTE_RESTRICTED_LM = 1 << 8,
+	CXI_ABI_PTE_ALIGN_LM = 1 << 9,
+	CXI_ABI_PTE_SW_HW_STATE_CHANGE = 1 << 10,
+	CXI_ABI_PTE_SIGNAL_INVALID = 1 << 11,
+	CXI_ABI_PTE_SIGNAL_UNDERFLOW = 1 << 12,
+	CXI_ABI_PTE_SIGNAL_OVERFLOW = 1 << 13,
+	CXI_ABI_PTE_SIGNAL_INEXACT = 1 << 14,
+};
+
+struct cxi_abi_pte_req {
+	__u32 flags;
+	__u32 index;	 /* MAP: portal index, or multicast id and index */
+	__u32 multicast; /* MAP */
+	__u32 le_charge;
+	__u32 buffer_id; /* INVALIDATE_LE */
+	__u32 list;	 /* INVALIDATE_LE */
+	__u32 drop_count; /* TRANSITION */
+	__u32 max_offsets; /* QUERY: room at offsets_ptr */
+	__aligned_u64 offsets_ptr;
+};
+
+struct cxi_abi_pte_resp {
+	__u32 pte;
+	__u32 state;
+	__u32 drop_count;
+	__u32 les_reserved;
+	__u32 les_allocated;
+	__u32 les_max;
+	__u32 ule_count;
+	__u32 reserved_e0;
+};
+
+/*
+ * CT: a counting event. writeback_va is 8-byte aligned memory of the caller, 0 for none. The doorbell
+ * page exists where window_flags says so; SET, INC and READ work everywhere.
+ */
+enum cxi_abi_ct_methods {
+	CXI_METHOD_CT_CREATE = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_CT_DESTROY,
+	CXI_METHOD_CT_SET,
+	CXI_METHOD_CT_INC,
+	CXI_METHOD_CT_READ,
+	CXI_METHOD_CT_WAIT,
+};
+
+struct cxi_abi_ct_req {
+	__aligned_u64 writeback_va; /* CREATE */
+	__aligned_u64 success;
+	__aligned_u64 failure;
+	__aligned_u64 timeout_ns; /* WAIT */
+};
+
+struct cxi_abi_ct_resp {
+	__u32 ct;
+	__u32 window_flags;
+	__aligned_u64 doorbell_cookie;
+	__aligned_u64 success;
+	__aligned_u64 failure;
+};
+
+/* CSR: READ and WRITE of 64-bit registers. EPERM beyond the public set without CAP_SYS_ADMIN. */
+enum cxi_abi_csr_methods {
+	CXI_METHOD_CSR_READ = (1U << UVERBS_ID_NS_SHIFT),
+	CXI_METHOD_CSR_WRITE,
+	CXI_METHOD_CSR_MAP,
+};
+
+struct cxi_abi_csr_req {
+	__u32 offset;
+	__u32 len;
+	__aligned_u64 data_ptr;
+};
+
+/* TELEM: READ of counters by item number, each with its own time stamp. */
+enum cxi_abi_telem_methods {
+	CXI_METHOD_TELEM_READ = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+struct cxi_abi_telem_req {
+	__aligned_u64 items_ptr;   /* u32 each */
+	__aligned_u64 results_ptr; /* struct cxi_abi_telem_result each */
+	__u32 count;
+	__u32 reserved_a0;
+};
+
+struct cxi_abi_telem_result {
+	__aligned_u64 value;
+	__aligned_u64 timestamp_ns;
+	__u32 item;
+	__u32 status; /* 0 or an errno value */
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * The layout, asserted.
+ */
+#ifdef __cplusplus
+#define CXI_ABI_ASSERT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
+#else
+#define CXI_ABI_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+#endif
+
+CXI_ABI_ASSERT_SIZE(cxi_abi_get_context_req, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_get_context_resp, 112);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_cq_req, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_eq_info, 40);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_cq_resp, 40);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_qp_req, 32);
+CXI_ABI_ASSERT_SIZE(cxi_abi_cmdq_info, 40);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_qp_resp, 136);
+CXI_ABI_ASSERT_SIZE(cxi_abi_reg_mr_resp, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_attach_mr_resp, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_job_resp, 24);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_jkey_resp, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_ah_resp, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_svc_member, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_svc_limit, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_svc_desc, 168);
+CXI_ABI_ASSERT_SIZE(cxi_abi_lni_req, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_lni_resp, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_cp_req, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_cp_resp, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_domain_req, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_domain_resp, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_md_req, 24);
+CXI_ABI_ASSERT_SIZE(cxi_abi_md_resp, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_eq_req, 32);
+CXI_ABI_ASSERT_SIZE(cxi_abi_cmdq_req, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_pte_req, 40);
+CXI_ABI_ASSERT_SIZE(cxi_abi_pte_resp, 32);
+CXI_ABI_ASSERT_SIZE(cxi_abi_ct_req, 32);
+CXI_ABI_ASSERT_SIZE(cxi_abi_ct_resp, 32);
+CXI_ABI_ASSERT_SIZE(cxi_abi_csr_req, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_telem_req, 24);
+CXI_ABI_ASSERT_SIZE(cxi_abi_telem_result, 24);
+
+#undef CXI_ABI_ASSERT_SIZE
+
+#endif /* CXIVERBS_ABI_H */
