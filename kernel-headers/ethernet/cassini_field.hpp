@@ -22,23 +22,61 @@ namespace cassini {
 namespace detail {
 
 template <std::size_t Bytes>
-struct Container {};
+struct Unsigned {};
 template <>
-struct Container<1> {
+struct Unsigned<1> {
   using type = std::uint8_t;
 };
 template <>
-struct Container<2> {
+struct Unsigned<2> {
   using type = std::uint16_t;
 };
 template <>
-struct Container<4> {
+struct Unsigned<4> {
   using type = std::uint32_t;
 };
 template <>
-struct Container<8> {
+struct Unsigned<8> {
   using type = std::uint64_t;
 };
+
+/// The little-endian number in Bytes bytes, 0 to 8 of them: read in pieces of 8, 4, 2 and 1.
+template <std::size_t Bytes>
+constexpr std::uint64_t load(const std::byte* from) {
+  if constexpr (Bytes == 0) {
+    return 0;
+  } else if constexpr (!std::has_single_bit(Bytes)) {
+    constexpr std::size_t piece = std::bit_floor(Bytes);
+    return load<piece>(from) | load<Bytes - piece>(from + piece) << (8 * piece);
+  } else if (std::is_constant_evaluated()) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < Bytes; i++)
+      value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+    return value;
+  } else {
+    typename Unsigned<Bytes>::type value;
+    std::memcpy(&value, from, Bytes);
+    return value;
+  }
+}
+
+/// The low Bytes bytes of value, stored the way load() reads them.
+template <std::size_t Bytes>
+constexpr void store(std::byte* to, std::uint64_t value) {
+  if constexpr (Bytes == 0) {
+    return;
+  } else if constexpr (!std::has_single_bit(Bytes)) {
+    constexpr std::size_t piece = std::bit_floor(Bytes);
+    store<piece>(to, value);
+    store<Bytes - piece>(to + piece, value >> (8 * piece));
+  } else if (std::is_constant_evaluated()) {
+    for (std::size_t i = 0; i < Bytes; i++)
+      to[i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
+  } else {
+    const auto narrow = static_cast<typename Unsigned<Bytes>::type>(value);
+    std::memcpy(to, &narrow, Bytes);
+  }
+}
 
 constexpr std::uint64_t low_bits(std::size_t width) {
   return ~std::uint64_t{0} >> (64 - width);
@@ -74,19 +112,9 @@ struct Field {
 
   /// The field's value in the structure that starts at base.
   static constexpr std::uint64_t get(const std::byte* base) {
-    if constexpr (has_container) {
-      if (!std::is_constant_evaluated()) {
-        typename detail::Container<bytes>::type raw;
-        std::memcpy(&raw, base + first_byte, sizeof(raw));
-        return (std::uint64_t{raw} >> bit) & max;
-      }
-    }
-    std::uint64_t low = 0;
-    for (std::size_t i = 0; i < (bytes < 8 ? bytes : 8); i++)
-      low |= std::to_integer<std::uint64_t>(base[first_byte + i]) << (8 * i);
-    std::uint64_t value = low >> bit;
-    if constexpr (bytes > 8)
-      value |= std::to_integer<std::uint64_t>(base[first_byte + 8]) << (64 - bit);
+    const std::byte* first = base + first_byte;
+    std::uint64_t value = detail::load<low_bytes>(first) >> bit;
+    if constexpr (bytes > 8) value |= detail::load<1>(first + 8) << (64 - bit);
     return value & max;
   }
   static constexpr std::uint64_t get(std::span<const std::byte> structure) {
@@ -96,19 +124,17 @@ struct Field {
   /// Stores the value, dropping bits that do not fit; neighbours keep theirs.
   static constexpr void set(std::byte* base, std::uint64_t value) {
     value &= max;
-    if constexpr (has_container) {
-      if (!std::is_constant_evaluated()) {
-        typename detail::Container<bytes>::type raw = 0;
-        if constexpr (Width != 8 * bytes) std::memcpy(&raw, base + first_byte, sizeof(raw));
-        const std::uint64_t others = std::uint64_t{raw} & ~(max << bit);
-        raw = static_cast<decltype(raw)>(others | (value << bit));
-        std::memcpy(base + first_byte, &raw, sizeof(raw));
-        return;
-      }
+    std::byte* first = base + first_byte;
+    if constexpr (Width == 8 * bytes) {
+      detail::store<bytes>(first, value);
+    } else {
+      const std::uint64_t others = detail::load<low_bytes>(first) & ~(max << bit);
+      detail::store<low_bytes>(first, others | value << bit);
     }
-    for (std::size_t i = 0; i < (bytes < 8 ? bytes : 8); i++)
-      store(base[first_byte + i], (max << bit) >> (8 * i), (value << bit) >> (8 * i));
-    if constexpr (bytes > 8) store(base[first_byte + 8], max >> (64 - bit), value >> (64 - bit));
+    if constexpr (bytes > 8) {
+      const std::uint64_t others = detail::load<1>(first + 8) & ~(max >> (64 - bit));
+      detail::store<1>(first + 8, others | value >> (64 - bit));
+    }
   }
   static constexpr void set(std::span<std::byte> structure, std::uint64_t value) {
     set(structure.data(), value);
@@ -119,12 +145,7 @@ struct Field {
   static constexpr std::size_t first_byte = Lsb / 8;
   static constexpr unsigned bit = Lsb % 8;
   static constexpr std::size_t bytes = (end - 1) / 8 - first_byte + 1;
-  static constexpr bool has_container = bytes <= 8 && std::has_single_bit(bytes);
-
-  static constexpr void store(std::byte& to, std::uint64_t keep_out, std::uint64_t value) {
-    const auto taken = static_cast<std::byte>(keep_out & 0xff);
-    to = (to & ~taken) | (static_cast<std::byte>(value & 0xff) & taken);
-  }
+  static constexpr std::size_t low_bytes = bytes < 8 ? bytes : 8;
 };
 
 /// Count elements of Width bits each, side by side.
