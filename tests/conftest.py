@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Runs programs on the software Cassini, and sees to it that nothing is left behind."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(
+    os.environ.get("CXV_BUILD_DIR", pathlib.Path(__file__).resolve().parent.parent / "build")
+)
+
+
+class Cassini:
+    """A software Cassini per run: `run(program...)` brings it up, runs the program, takes it down."""
+
+    def __init__(self, tmp_path):
+        self.bin = BUILD / "bin"
+        self.programs = BUILD / "tests"
+        self.tmp = tmp_path / "tmp"
+        self.tmp.mkdir()
+        # An unprivileged user of a test has to reach it too.
+        for folder in [self.tmp, *list(self.tmp.parents)[:3]]:
+            folder.chmod(folder.stat().st_mode | 0o055)
+        self.tmp.chmod(0o1777)
+
+    def environment(self, **extra):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("SLINGSHOT_", "IBV_", "RDMAV_"))}
+        return {**env, "TMPDIR": str(self.tmp), **extra}
+
+    def command(self, *program, nics=2, options=(), user=None):
+        as_user = []
+        if user is not None:
+            as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        return [
+            *as_user,
+            str(self.bin / "cxi_sim"),
+            "run",
+            "--nics",
+            str(nics),
+            *map(str, options),
+            "--",
+            *map(str, program),
+        ]
+
+    def run(self, *program, nics=2, options=(), user=None, timeout=60, env=None):
+        return subprocess.run(
+            self.command(*program, nics=nics, options=options, user=user),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=self.environment(**(env or {})),
+            check=False,
+        )
+
+    def plain(self, *program, timeout=60, env=None):
+        """The same program without any software Cassini."""
+        return subprocess.run(
+            list(map(str, program)),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=self.environment(**(env or {})),
+            check=False,
+        )
+
+    def leftovers(self):
+        files = [str(path) for path in self.tmp.iterdir()]
+        marker = f"TMPDIR={self.tmp}".encode()
+        processes = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            try:
+                if marker in (entry / "environ").read_bytes().split(b"\0"):
+                    processes.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            except OSError:
+                pass
+        return files + processes
+
+
+@pytest.fixture
+def cassini(tmp_path):
+    simulator = Cassini(tmp_path)
+    yield simulator
+    assert simulator.leftovers() == []
+
+
+@pytest.fixture
+def installed():
+    """Names programs of the distribution; skips where one is not installed."""
+
+    def find(name):
+        for folder in ("/usr/bin", "/usr/sbin", "/bin"):
+            path = shutil.which(name, path=folder)
+            if path:
+                return path
+        pytest.skip(f"{name} is not installed")
+
+    return find
+
+
+def succeeded(result):
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "endpoint.hpp"
+
+#include <endian.h>
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace e2e {
+
+namespace {
+
+constexpr uint8_t untouched = 0xee;
+
+uint8_t pattern(size_t at, uint32_t seed) {
+  return static_cast<uint8_t>(at * 131 + (at >> 8) * 17 + seed * 29 + 1);
+}
+
+}  // namespace
+
+Endpoint::Endpoint(const Options& options)
+    : options_(options), buffer_(options.buffer_bytes + 2 * guard, untouched) {
+  open();
+  make_queue_pair();
+}
+
+Endpoint::~Endpoint() {
+  if (cq_owner_ && unacknowledged_) ibv_ack_cq_events(cq_owner_.get(), unacknowledged_);
+}
+
+void Endpoint::open() {
+  ibv_device** list = ibv_get_device_list(nullptr);
+  if (!list) fail("device list", errno);
+  ibv_device** found = list;
+  while (*found && options_.device != ibv_get_device_name(*found))
+    ++found;
+  if (*found) context_.reset(ibv_open_device(*found));
+  int error = errno;
+  bool missing = !*found;
+  ibv_free_device_list(list);
+  if (missing) fail("no device " + options_.device);
+  if (!context_) fail("open " + options_.device, error);
+
+  if (int err = ibv_query_gid(context_.get(), 1, 0, &gid_)) fail("query gid", err);
+  if (options_.events) {
+    channel_.reset(ibv_create_comp_channel(context_.get()));
+    if (!channel_) fail("create completion channel", errno);
+  }
+  pd_.reset(ibv_alloc_pd(context_.get()));
+  if (!pd_) fail("allocate PD", errno);
+  ibv_job_attr attr{};
+  attr.comp_mask = IBV_JOB_ATTR_ID | IBV_JOB_ATTR_PORT_NUM | IBV_JOB_ATTR_SGID_INDEX;
+  attr.id = options_.job_id;
+  attr.port_num = 1;
+  job_.reset(ibv_alloc_job(context_.get(), &attr, nullptr));
+  if (!job_) fail("allocate job", errno);
+  jkey_.reset(ibv_create_jkey(pd_.get(), job_.get(), 0));
+  if (!jkey_) fail("create job key", errno);
+  mr_.reset(ibv_reg_mr(pd_.get(), buffer_.data(), buffer_.size(), IBV_ACCESS_LOCAL_WRITE));
+  if (!mr_) fail("register memory", errno);
+}
+
+void Endpoint::make_queue_pair() {
+  ibv_cq_init_attr_ex cq_attr{};
+  cq_attr.cqe = 2 * options_.depth;
+  cq_attr.channel = channel_.get();
+  cq_attr.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM |
+                     IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SRC_ID | IBV_WC_EX_WITH_JOB_ID;
+  if (options_.imm64) cq_attr.wc_flags |= IBV_WC_EX_WITH_IMM64;
+  cq_ = ibv_create_cq_ex(context_.get(), &cq_attr);
+  if (!cq_) fail("create CQ", errno);
+  cq_owner_.reset(ibv_cq_ex_to_cq(cq_));
+
+  ibv_qp_semantics semantics{};
+  semantics.comp_mask = IBV_QP_SEMANTICS_MASK_IMM;
+  semantics.imm_data_size = options_.imm64 ? IBV_IMM_DATA_SIZE_64 : IBV_IMM_DATA_SIZE_32;
+  ibv_qp_attr qp_attr{};
+  qp_attr.port_num = 1;
+  qp_attr.rnr_retry = options_.rnr_retry;
+  ibv_qp_init_attr_ex attr{};
+  attr.send_cq = attr.recv_cq = cq_owner_.get();
+  attr.cap = {options_.depth, options_.depth, options_.sges, options_.sges, 192};
+  attr.qp_type = IBV_QPT_RU;
+  attr.pd = pd_.get();
+  attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_JKEY | IBV_QP_INIT_ATTR_SRC_ID |
+                   IBV_QP_INIT_ATTR_QP_SEMANTICS | IBV_QP_INIT_ATTR_QP_ATTR |
+                   IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+  if (options_.imm64) attr.send_ops_flags |= IBV_QP_EX_WITH_SEND_WITH_IMM64;
+  attr.job_key = jkey_.get();
+  attr.src_id = options_.src_id;
+  attr.qp_semantics = &semantics;
+  attr.qp_attr = &qp_attr;
+  attr.qp_attr_mask = IBV_QP_PORT | IBV_QP_RNR_RETRY;
+  qp_.reset(ibv_create_qp_ex(context_.get(), &attr));
+  if (!qp_) fail("create QP", errno);
+  qp_ex_ = ibv_qp_to_qp_ex(qp_.get());
+  if (!qp_ex_) fail("the QP has no extended interface");
+}
+
+void Endpoint::connect(const Address& peer) {
+  ibv_ah_attr_ex attr{};
+  attr.ah_attr.is_global = 1;
+  attr.ah_attr.grh.dgid = peer.gid;
+  attr.ah_attr.grh.hop_limit = 1;
+  attr.ah_attr.port_num = 1;
+  attr.remote_qpn = peer.qpn;
+  ah_.reset(ibv_create_ah_ex(pd_.get(), &attr));
+  if (!ah_) fail("create address handle", errno);
+}
+
+void Endpoint::fill(size_t bytes, uint32_t seed) {
+  for (size_t at = 0; at < bytes; ++at)
+    data()[at] = pattern(at, seed);
+}
+
+void Endpoint::clear() {
+  std::fill(buffer_.begin(), buffer_.end(), untouched);
+}
+
+void Endpoint::check(size_t bytes, uint32_t seed) const {
+  for (size_t at = 0; at < buffer_.size(); ++at) {
+    bool inside = at >= guard && at < guard + bytes;
+    uint8_t want = inside ? pattern(at - guard, seed) : untouched;
+    if (buffer_[at] != want)
+      fail("byte " + std::to_string(static_cast<long>(at) - static_cast<long>(guard)) + " of " +
+           std::to_string(bytes) + " is " + std::to_string(buffer_[at]) + ", not " +
+           std::to_string(want));
+  }
+}
+
+// As many pieces as the options ask for, the last takes the rest, in one contiguous buffer.
+std::vector<ibv_sge64> Endpoint::slices(size_t bytes) const {
+  std::vector<ibv_sge64> list(options_.sges);
+  auto base = reinterpret_cast<uint64_t>(buffer_.data() + guard);
+  size_t piece = bytes / options_.sges, at = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    size_t length = i + 1 == list.size() ? bytes - at : piece;
+    list[i] = {base + at, static_cast<uint32_t>(length), mr_->lkey64};
+    at += length;
+  }
+  return list;
+}
+
+int Endpoint::post_recv(uint64_t wr_id, size_t bytes) {
+  auto list = slices(bytes);
+  ibv_recv_wr64 wr{wr_id, nullptr, list.data(), static_cast<int>(list.size())};
+  ibv_recv_wr64* bad = nullptr;
+  return ibv_post_recv64(qp_.get(), &wr, &bad);
+}
+
+int Endpoint::post_send(uint64_t wr_id, size_t bytes, Immediate immediate, uint64_t imm,
+                        bool builders, bool use_inline) {
+  auto list = slices(bytes);
+  if (builders) {
+    ibv_wr_start(qp_ex_);
+    qp_ex_->wr_id = wr_id;
+    qp_ex_->wr_flags = IBV_SEND_SIGNALED;
+    if (immediate == Immediate::none)
+      ibv_wr_send(qp_ex_);
+    else if (immediate == Immediate::imm32)
+      ibv_wr_send_imm(qp_ex_, htobe32(static_cast<uint32_t>(imm)));
+    else
+      ibv_wr_send_imm64(qp_ex_, htobe64(imm));
+    ibv_wr_set_ru_addr(qp_ex_, ibv_ah_to_ah_ex(ah_.get()), 0);
+    ibv_wr_set_job_key(qp_ex_, jkey_->jkey);
+    if (use_inline)
+      ibv_wr_set_inline_data(qp_ex_, data(), bytes);
+    else
+      ibv_wr_set_sge64_list(qp_ex_, list.size(), list.data());
+    return ibv_wr_complete(qp_ex_);
+  }
+  ibv_send_wr wr{}, *bad = nullptr;
+  wr.wr_id = wr_id;
+  wr.sg64_list = list.data();
+  wr.num_sge = static_cast<int>(list.size());
+  wr.opcode = immediate == Immediate::none ? IBV_WR_SEND : IBV_WR_SEND_WITH_IMM;
+  wr.imm_data = htobe32(static_cast<uint32_t>(imm));
+  wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_SGE64;
+  if (use_inline) wr.send_flags |= IBV_SEND_INLINE;
+  wr.wr.ru.ah = ibv_ah_to_ah_ex(ah_.get());
+  wr.wr.ru.jkey = jkey_->jkey;
+  return ibv_post_send(qp_.get(), &wr, &bad);
+}
+
+bool Endpoint::poll(Completion& completion) {
+  ibv_poll_cq_attr attr{};
+  int err = ibv_start_poll(cq_, &attr);
+  if (err == ENOENT) return false;
+  if (err) fail("start poll", err);
+  completion = {cq_->wr_id, cq_->status, ibv_wc_read_opcode(cq_), 0, 0, 0, 0, 0, 0};
+  if (completion.status == IBV_WC_SUCCESS && (completion.opcode & IBV_WC_RECV)) {
+    completion.wc_flags = ibv_wc_read_wc_flags(cq_);
+    completion.byte_len = ibv_wc_read_byte_len(cq_);
+    completion.job_id = ibv_wc_read_job_id(cq_);
+    completion.src_id = ibv_wc_read_src_id(cq_);
+    completion.src_qp = ibv_wc_read_src_qp(cq_);
+    if (completion.wc_flags & IBV_WC_WITH_IMM)
+      completion.imm = options_.imm64 ? be64toh(ibv_wc_read_imm64_data(cq_))
+                                      : be32toh(ibv_wc_read_imm_data(cq_));
+  }
+  ibv_end_poll(cq_);
+  return true;
+}
+
+Completion Endpoint::wait(const std::function<bool()>& alive) {
+  Completion completion;
+  for (unsigned idle = 0;; ++idle) {
+    if (poll(completion)) return completion;
+    if (alive && idle % 64 == 63 && !alive()) fail("gave up waiting for a completion");
+    if (!options_.events) {
+      sched_yield();
+      continue;
+    }
+    if (int err = ibv_req_notify_cq(cq_owner_.get(), 0)) fail("request notification", err);
+    if (poll(completion)) return completion;
+    pollfd descriptor{channel_->fd, POLLIN, 0};
+    int ready = ::poll(&descriptor, 1, 1000);
+    if (ready < 0 && errno != EINTR) fail("poll the completion channel", errno);
+    if (ready > 0) {
+      ibv_cq* cq = nullptr;
+      void* cq_context = nullptr;
+      if (ibv_get_cq_event(channel_.get(), &cq, &cq_context)) fail("completion event", errno);
+      if (cq != cq_owner_.get()) fail("the event names another CQ");
+      ++unacknowledged_;
+    }
+  }
+}
+
+}  // namespace e2e

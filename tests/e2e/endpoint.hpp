@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// One side of a reliable-unconnected exchange, for end-to-end tests: opens a device, makes
+// everything a queue pair needs, and knows how to fill and to check a buffer. Failures throw: a
+// test program prints what() and exits with 1.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace e2e {
+
+struct Address {  // what a peer has to know
+  union ibv_gid gid;
+  uint32_t qpn;
+};
+
+struct Options {
+  std::string device = "cxi0";
+  uint32_t job_id = 1;
+  uint32_t depth = 16;  // send and receive work requests
+  uint32_t sges = 1;
+  bool events = false;  // sleep on the completion channel instead of polling
+  bool imm64 = false;   // ask for 64-bit immediate data
+  uint32_t src_id = 7;
+  uint8_t rnr_retry = 7;
+  size_t buffer_bytes = 1 << 20;
+};
+
+struct Completion {
+  uint64_t wr_id;
+  ibv_wc_status status;
+  ibv_wc_opcode opcode;
+  uint32_t byte_len;
+  unsigned wc_flags;
+  uint64_t imm;  // in host order
+  uint32_t job_id, src_id, src_qp;
+};
+
+[[noreturn]] inline void fail(const std::string& what, int error = 0) {
+  throw std::runtime_error(error ? what + ": " + strerror(error) : what);
+}
+
+template <class T, int (*release)(T*)>
+struct Releaser {
+  void operator()(T* object) const { release(object); }
+};
+template <class T, int (*release)(T*)>
+using Owned = std::unique_ptr<T, Releaser<T, release>>;
+
+class Endpoint {
+ public:
+  explicit Endpoint(const Options& options);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  Address address() const { return {gid_, qp_->qp_num}; }
+  void connect(const Address& peer);
+
+  // The usable part of the buffer; 64 guard bytes stand before and behind it.
+  uint8_t* data() { return buffer_.data() + guard; }
+  void fill(size_t bytes, uint32_t seed);
+  void clear();
+  // Throws unless data() holds the pattern of `seed` in its first bytes and the rest is untouched.
+  void check(size_t bytes, uint32_t seed) const;
+
+  int post_recv(uint64_t wr_id, size_t bytes);
+  enum class Immediate { none, imm32, imm64 };
+  // Through ibv_post_send where builders is false (then no 64-bit immediate data).
+  int post_send(uint64_t wr_id, size_t bytes, Immediate immediate, uint64_t imm, bool builders,
+                bool use_inline = false);
+
+  bool poll(Completion& completion);  // one completion, if there is one
+  // Waits for one completion, by polling or by sleeping on the channel as the options say. `alive`
+  // is asked now and then; false gives up.
+  Completion wait(const std::function<bool()>& alive = {});
+
+  ibv_context* context() { return context_.get(); }
+  ibv_qp* qp() { return qp_.get(); }
+
+  static constexpr size_t guard = 64;
+
+ private:
+  void open();
+  void make_queue_pair();
+  std::vector<ibv_sge64> slices(size_t bytes) const;
+
+  Options options_;
+  Owned<ibv_context, ibv_close_device> context_;
+  Owned<ibv_comp_channel, ibv_destroy_comp_channel> channel_;
+  Owned<ibv_pd, ibv_dealloc_pd> pd_;
+  Owned<ibv_job, ibv_dealloc_job> job_;
+  Owned<ibv_job_key, ibv_destroy_jkey> jkey_;
+  std::vector<uint8_t> buffer_;
+  Owned<ibv_mr, ibv_dereg_mr> mr_;
+  ibv_cq_ex* cq_ = nullptr;
+  Owned<ibv_cq, ibv_destroy_cq> cq_owner_;
+  Owned<ibv_qp, ibv_destroy_qp> qp_;
+  ibv_qp_ex* qp_ex_ = nullptr;
+  Owned<ibv_ah, ibv_destroy_ah> ah_;
+  union ibv_gid gid_ {};
+  unsigned unacknowledged_ = 0;
+};
+
+}  // namespace e2e
