@@ -335,7 +335,7 @@ struct ib_uverbs_buffer_desc {
 	__aligned_u64 length;
 };
 
-/* What a queue pair guarantees. The last two members stand the other way round in ibv_qp_semantics. */
+/* What a queue pair guarantees. ibv_qp_semantics has the last two members the other way round. */
 struct ib_uverbs_qp_semantics {
 	__u32 comp_mask;
 	__u32 msg_order;

@@ -151,8 +151,8 @@ enum ib_uverbs_wr_opcode {
 };
 
 /*
- * Device capabilities, the upper half only in device_cap_flags_ex. The last four tell which classes of
- * access restriction a memory region can have.
+ * Device capabilities, the upper half only in device_cap_flags_ex. The last four tell which classes
+ * of access restriction a memory region can have.
  */
 enum ib_uverbs_device_cap_flags {
 	IB_UVERBS_DEVICE_RESIZE_MAX_WR = 1 << 0,
@@ -947,7 +947,7 @@ struct ib_uverbs_post_srq_recv_resp {
 	__u32 bad_wr;
 };
 
-/* Flow rules: each spec starts with the same header; val and mask are of the size that its type has. */
+/* Flow rules: each spec starts with the same header, by which its type and size are known. */
 struct ib_uverbs_flow_spec_hdr {
 	__u32 type;
 	__u16 size;
