@@ -4,7 +4,7 @@
  * responses. They also serve as the payload of UVERBS_METHOD_INVOKE_WRITE.
  * 
  * Layouts are the same for 32-bit and 64-bit programs. A trailing driver_data marks where the
- * provider's own part follows.
+ * provider's own part follows; as that is a structure around this one, the array has a length, of 0.
  */
 #ifndef IB_USER_VERBS_H
 #define IB_USER_VERBS_H
@@ -229,18 +229,18 @@ struct ib_uverbs_comp_event_desc {
 /* Contexts and devices. */
 struct ib_uverbs_get_context {
 	__aligned_u64 response;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_get_context_resp {
 	__u32 async_fd;
 	__u32 num_comp_vectors;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_query_device {
 	__aligned_u64 response;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_query_device_resp {
@@ -350,7 +350,7 @@ struct ib_uverbs_query_port {
 	__aligned_u64 response;
 	__u8 port_num;
 	__u8 reserved[7];
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_query_port_resp {
@@ -393,12 +393,12 @@ struct ib_uverbs_clock_info {
 /* Protection domains and XRC domains. */
 struct ib_uverbs_alloc_pd {
 	__aligned_u64 response;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_alloc_pd_resp {
 	__u32 pd_handle;
-	__u32 driver_data[];
+	__u32 driver_data[0];
 };
 
 struct ib_uverbs_dealloc_pd {
@@ -409,12 +409,12 @@ struct ib_uverbs_open_xrcd {
 	__aligned_u64 response;
 	__u32 fd;
 	__u32 oflags;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_open_xrcd_resp {
 	__u32 xrcd_handle;
-	__u32 driver_data[];
+	__u32 driver_data[0];
 };
 
 struct ib_uverbs_close_xrcd {
@@ -429,14 +429,14 @@ struct ib_uverbs_reg_mr {
 	__aligned_u64 hca_va;
 	__u32 pd_handle;
 	__u32 access_flags;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_reg_mr_resp {
 	__u32 mr_handle;
 	__u32 lkey;
 	__u32 rkey;
-	__u32 driver_data[];
+	__u32 driver_data[0];
 };
 
 struct ib_uverbs_rereg_mr {
@@ -448,13 +448,13 @@ struct ib_uverbs_rereg_mr {
 	__aligned_u64 hca_va;
 	__u32 pd_handle;
 	__u32 access_flags;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_rereg_mr_resp {
 	__u32 lkey;
 	__u32 rkey;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_dereg_mr {
@@ -466,13 +466,13 @@ struct ib_uverbs_alloc_mw {
 	__u32 pd_handle;
 	__u8 mw_type;
 	__u8 reserved[3];
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_alloc_mw_resp {
 	__u32 mw_handle;
 	__u32 rkey;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_dealloc_mw {
@@ -495,7 +495,7 @@ struct ib_uverbs_create_cq {
 	__u32 comp_vector;
 	__s32 comp_channel;
 	__u32 reserved;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_create_cq_resp {
@@ -524,13 +524,13 @@ struct ib_uverbs_resize_cq {
 	__aligned_u64 response;
 	__u32 cq_handle;
 	__u32 cqe;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_resize_cq_resp {
 	__u32 cqe;
 	__u32 reserved;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_poll_cq {
@@ -626,12 +626,12 @@ struct ib_uverbs_create_ah {
 	__u32 pd_handle;
 	__u32 reserved;
 	struct ib_uverbs_ah_attr attr;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_create_ah_resp {
 	__u32 ah_handle;
-	__u32 driver_data[];
+	__u32 driver_data[0];
 };
 
 struct ib_uverbs_destroy_ah {
@@ -689,7 +689,7 @@ struct ib_uverbs_create_qp {
 	__u8 qp_type;
 	__u8 is_srq;
 	__u8 reserved;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_create_qp_resp {
@@ -738,7 +738,7 @@ struct ib_uverbs_open_qp {
 	__u32 qpn;
 	__u8 qp_type;
 	__u8 reserved[7];
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_qp_dest {
@@ -760,7 +760,7 @@ struct ib_uverbs_query_qp {
 	__aligned_u64 response;
 	__u32 qp_handle;
 	__u32 attr_mask;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_query_qp_resp {
@@ -794,7 +794,7 @@ struct ib_uverbs_query_qp_resp {
 	__u8 alt_timeout;
 	__u8 sq_sig_all;
 	__u8 reserved[5];
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_modify_qp {
@@ -853,7 +853,7 @@ struct ib_uverbs_attach_mcast {
 	__u32 qp_handle;
 	__u16 mlid;
 	__u16 reserved;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_detach_mcast {
@@ -861,7 +861,7 @@ struct ib_uverbs_detach_mcast {
 	__u32 qp_handle;
 	__u16 mlid;
 	__u16 reserved;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 /* Work requests that the kernel posts. */
@@ -1194,7 +1194,7 @@ struct ib_uverbs_create_srq {
 	__u32 max_wr;
 	__u32 max_sge;
 	__u32 srq_limit;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_create_xsrq {
@@ -1208,7 +1208,7 @@ struct ib_uverbs_create_xsrq {
 	__u32 max_num_tags;
 	__u32 xrcd_handle;
 	__u32 cq_handle;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_create_srq_resp {
@@ -1216,7 +1216,7 @@ struct ib_uverbs_create_srq_resp {
 	__u32 max_wr;
 	__u32 max_sge;
 	__u32 srqn;
-	__u32 driver_data[];
+	__u32 driver_data[0];
 };
 
 struct ib_uverbs_modify_srq {
@@ -1224,14 +1224,14 @@ struct ib_uverbs_modify_srq {
 	__u32 attr_mask;
 	__u32 max_wr;
 	__u32 srq_limit;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_query_srq {
 	__aligned_u64 response;
 	__u32 srq_handle;
 	__u32 reserved;
-	__aligned_u64 driver_data[];
+	__aligned_u64 driver_data[0];
 };
 
 struct ib_uverbs_query_srq_resp {
@@ -1297,7 +1297,7 @@ struct ib_uverbs_ex_modify_wq {
 struct ib_uverbs_ex_create_rwq_ind_table {
 	__u32 comp_mask;
 	__u32 log_ind_tbl_size;
-	__u32 wq_handles[];
+	__u32 wq_handles[0];
 };
 
 struct ib_uverbs_ex_create_rwq_ind_table_resp {
