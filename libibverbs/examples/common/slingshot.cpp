@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "slingshot.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "text.hpp"
+
+namespace examples {
+
+bool is_slingshot(const ibv_device& device) {
+  return device.transport_type == IBV_TRANSPORT_SLINGSHOT;
+}
+
+std::uint32_t first_vni(const char* list) {
+  if (!list || *list == '\0') return 1;
+  // A list has commas between VNIs, a range has a dash: both start with a VNI.
+  const std::string first(list, std::strcspn(list, ",-"));
+  return static_cast<std::uint32_t>(number(first.c_str(), 1, UINT16_MAX).value_or(0));
+}
+
+std::string why_no_grant(const char* device, std::uint32_t vni, int error) {
+  if (vni == 0 && error == EPERM)
+    return format("%s gives jobs to privileged users only: ask the administrator", device);
+  switch (error) {
+    case EPERM:
+      return format(
+          "no grant for VNI %u on %s: ask the workload manager or the administrator for a "
+          "service with it, or name a granted one in SLINGSHOT_VNIS",
+          vni, device);
+    case EKEYREVOKED:
+      return format(
+          "the default service of %s is disabled: ask the workload manager or the "
+          "administrator for a service with VNI %u",
+          device, vni);
+    case ENOSPC:
+      return format(
+          "%s or its service has no resources left: end other programs or ask for a "
+          "larger service",
+          device);
+    default:
+      return format("%s refused a job: %s", device, std::strerror(error));
+  }
+}
+
+}  // namespace examples

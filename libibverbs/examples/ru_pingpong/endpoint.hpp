@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// The verbs objects of one side.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "../common/devices.hpp"
+#include "address.hpp"
+#include "options.hpp"
+
+namespace ru_pingpong {
+
+/// Work request numbers, which are also bits of the work that is pending.
+enum : unsigned { recv_id = 1, send_id = 2 };
+
+constexpr std::uint32_t imm32 = 0x0000cafe;
+constexpr std::uint64_t imm64 = 0xcacadeadbeef;
+
+/// Everything from the open device to the queue pair with its receives. What fails is explained
+/// once, in one line, by the function that returns false.
+class Endpoint {
+ public:
+  explicit Endpoint(const Options& options) : options_(options) {}
+  ~Endpoint() { static_cast<void>(release()); }
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  /// Opens the device and makes all objects but the address handle; posts the first receives.
+  [[nodiscard]] bool open();
+
+  /// Makes the address handle of the peer.
+  [[nodiscard]] bool connect(const Address& peer);
+
+  /// Destroys everything, newest first.
+  [[nodiscard]] bool close();
+
+  /// Posts receives up to the depth, if at most one is left. False after a complaint.
+  [[nodiscard]] bool refill();
+  void received() { receives_--; }
+
+  [[nodiscard]] bool post_send();
+
+  /// Asks for an event on the next completion. Only with --events.
+  [[nodiscard]] bool arm();
+
+  /// Sleeps until there is an event, and takes it. Only with --events.
+  [[nodiscard]] bool wait();
+
+  const Address& local() const { return local_; }
+  unsigned ifindex() const { return ifindex_; }  ///< of the interface with the local address, or 0
+  ibv_cq_ex* cq() const { return cq_; }
+  std::span<char> buffer() { return {buffer_.get(), options_.size}; }
+
+ private:
+  bool check_device();
+  bool find_gid();
+  bool make_job();
+  bool register_buffer();
+  bool make_cq();
+  bool make_qp();
+  bool learn_inline_limit();
+  void lay_out_entries();
+  int post_with_builders();
+  int post_with_request();
+  int post_receive();
+  bool release();
+
+  struct FreePages {
+    void operator()(char* pages) const;
+  };
+
+  const Options& options_;
+  std::string device_name_;
+  bool slingshot_ = false;
+  ibv_context* context_ = nullptr;
+  ibv_comp_channel* channel_ = nullptr;
+  ibv_pd* pd_ = nullptr;
+  ibv_job* job_ = nullptr;
+  ibv_job_key* key_ = nullptr;
+  std::unique_ptr<char, FreePages> buffer_;
+  ibv_mr* mr_ = nullptr;
+  ibv_cq_ex* cq_ = nullptr;
+  ibv_qp* qp_ = nullptr;
+  ibv_qp_ex* builders_ = nullptr;
+  ibv_ah* ah_ = nullptr;
+  ibv_device_attr_ex device_{};
+  ibv_port_attr port_{};
+  unsigned gid_index_ = 0;
+  unsigned ifindex_ = 0;
+  std::uint32_t vni_ = 0;
+  Address local_;
+  std::array<ibv_sge, max_sges> sges_{};
+  std::array<ibv_sge64, max_sges> sges64_{};
+  std::array<ibv_data_buf, max_sges> pieces_{};
+  bool inline_ = false;
+  unsigned receives_ = 0;
+  unsigned events_ = 0;  // taken and not yet acknowledged
+};
+
+}  // namespace ru_pingpong

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <thread>
+
+#include "../common/idle.hpp"
+#include "../common/slingshot.hpp"
+#include "../common/tcp.hpp"
+#include "../common/text.hpp"
+
+namespace {
+
+using namespace examples;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Number, TakesDecimalAndHexWithinTheLimits) {
+  EXPECT_EQ(number("0", 0, 10), 0U);
+  EXPECT_EQ(number("10", 0, 10), 10U);
+  EXPECT_EQ(number("0x1F", 0, 31), 31U);
+  EXPECT_EQ(number("18446744073709551615", 0, UINT64_MAX), UINT64_MAX);
+}
+
+TEST(Number, RefusesWhatIsNotExactlyANumber) {
+  for (const char* text : {"", "0x", "-1", "+1", " 1", "1 ", "1k", "0x1g", "18446744073709551616"})
+    EXPECT_FALSE(number(text, 0, UINT64_MAX)) << "'" << text << "'";
+}
+
+TEST(Number, RefusesWhatIsOutsideTheLimits) {
+  EXPECT_FALSE(number("0", 1, 10));
+  EXPECT_FALSE(number("11", 1, 10));
+}
+
+TEST(Format, HasNoLimitOfLength) {
+  const std::string text = format("%0500d|%s", 7, "end");
+  EXPECT_EQ(text.size(), 504U);
+  EXPECT_THAT(text, testing::EndsWith("07|end"));
+}
+
+TEST(FirstVni, IsTheFirstOfTheListOrRange) {
+  EXPECT_EQ(first_vni("1024,1025"), 1024U);
+  EXPECT_EQ(first_vni("1024-1031"), 1024U);
+  EXPECT_EQ(first_vni("65535"), 65535U);
+}
+
+TEST(FirstVni, IsThatOfTheDefaultServiceWithoutAList) {
+  EXPECT_EQ(first_vni(nullptr), 1U);
+  EXPECT_EQ(first_vni(""), 1U);
+}
+
+TEST(FirstVni, IsZeroWhereTheListHasNone) {
+  EXPECT_EQ(first_vni("none"), 0U);
+  EXPECT_EQ(first_vni(",5"), 0U);
+  EXPECT_EQ(first_vni("0"), 0U);
+  EXPECT_EQ(first_vni("65536"), 0U);
+}
+
+TEST(WhyNoGrant, NamesTheVniAndWhatToAskFor) {
+  const std::string text = why_no_grant("cxi0", 1024, EPERM);
+  EXPECT_THAT(text, HasSubstr("no grant for VNI 1024 on cxi0"));
+  EXPECT_THAT(text, HasSubstr("service"));
+  EXPECT_THAT(text, Not(HasSubstr("\n")));
+}
+
+TEST(WhyNoGrant, TellsADisabledServiceFromAMissingOne) {
+  EXPECT_THAT(why_no_grant("cxi0", 1, EKEYREVOKED), HasSubstr("disabled"));
+  EXPECT_THAT(why_no_grant("cxi0", 1, ENOSPC), HasSubstr("no resources left"));
+}
+
+TEST(WhyNoGrant, DoesNotSpeakOfVnisOnOtherDevices) {
+  EXPECT_THAT(why_no_grant("uet0", 0, EPERM), Not(HasSubstr("VNI")));
+}
+
+TEST(Idle, YieldsAfterABurstOfEmptyPollsAndOnlyThen) {
+  Idle idle(true);
+  for (int i = 1; i < Idle::burst; i++)
+    EXPECT_FALSE(idle.nothing());
+  EXPECT_TRUE(idle.nothing());
+  EXPECT_FALSE(idle.nothing());
+}
+
+TEST(Idle, StartsAgainWhenSomethingWasFound) {
+  Idle idle(true);
+  for (int i = 1; i < Idle::burst; i++)
+    idle.nothing();
+  idle.found();
+  EXPECT_FALSE(idle.nothing());
+}
+
+TEST(Idle, NeverYieldsWhenToldNotTo) {
+  Idle idle(false);
+  for (int i = 0; i < 3 * Idle::burst; i++)
+    EXPECT_FALSE(idle.nothing());
+}
+
+/// A port that was free a moment ago.
+std::uint16_t free_port() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t length = sizeof(address);
+  EXPECT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), length), 0);
+  EXPECT_EQ(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  close(descriptor);
+  return ntohs(address.sin_port);
+}
+
+/// A client that tries until the server listens.
+std::optional<Connection> connect_when_ready(std::uint16_t port) {
+  for (;;) {
+    testing::internal::CaptureStderr();
+    auto connection = connect_to("127.0.0.1", port, 0);
+    testing::internal::GetCapturedStderr();
+    if (connection) return connection;
+    std::this_thread::yield();
+  }
+}
+
+TEST(Tcp, BothSidesGetWhatTheOtherSent) {
+  const std::uint16_t port = free_port();
+  std::array<char, 5> at_server{}, at_client{};
+  std::thread server([&] {
+    auto connection = accept_one(port);
+    ASSERT_TRUE(connection);
+    EXPECT_TRUE(connection->receive(at_server));
+    EXPECT_TRUE(connection->send(std::array{'h', 'o', 'w', 'd', 'y'}));
+  });
+  auto connection = connect_when_ready(port);
+  EXPECT_TRUE(connection->send(std::array{'h', 'e', 'l', 'l', 'o'}));
+  EXPECT_TRUE(connection->receive(at_client));
+  server.join();
+  EXPECT_EQ(std::string(at_server.data(), 5), "hello");
+  EXPECT_EQ(std::string(at_client.data(), 5), "howdy");
+}
+
+TEST(Tcp, APeerThatGivesUpIsNotWaitedFor) {
+  const std::uint16_t port = free_port();
+  std::thread server([&] { ASSERT_TRUE(accept_one(port)); });
+  auto connection = connect_when_ready(port);
+  server.join();
+  testing::internal::CaptureStderr();
+  std::array<char, 5> nothing{};
+  EXPECT_FALSE(connection->receive(nothing));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("gave up"));
+}
+
+TEST(Tcp, NobodyThereIsExplained) {
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(connect_to("127.0.0.1", free_port(), 0));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("start the server there first"));
+}
+
+TEST(Tcp, ATakenPortIsExplained) {
+  const int descriptor = socket(AF_INET6, SOCK_STREAM, 0);
+  if (descriptor < 0) GTEST_SKIP() << "no IPv6 on this machine";
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  socklen_t length = sizeof(address);
+  ASSERT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(listen(descriptor, 1), 0);
+  ASSERT_EQ(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(accept_one(ntohs(address.sin6_port)));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("choose another one with --port"));
+  close(descriptor);
+}
+
+}  // namespace
