@@ -12,12 +12,12 @@ import re
 
 
 def structures(text):
-    """Yields (name, lines between the braces) of every structure defined at the left margin."""
+    """Yields (name, lines between the braces, attributes) of every structure at the left margin."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"//[^\n]*", "", text)
-    for match in re.finditer(r"^struct (\w+) \{\n(.*?)^\}[^;\n]*;", text, flags=re.S | re.M):
+    for match in re.finditer(r"^struct (\w+) \{\n(.*?)^\}([^;\n]*);", text, flags=re.S | re.M):
         lines = [line.strip() for line in match.group(2).splitlines()]
-        yield match.group(1), [line for line in lines if line]
+        yield match.group(1), [line for line in lines if line], match.group(3)
 
 
 def loose(line):
@@ -34,9 +34,9 @@ def convert(text, include):
         f"#define {guard}",
         f"#include <{include}>",
     ]
-    for name, lines in structures(text):
+    for name, lines, attributes in structures(text):
         body = " \\\n".join("\t\t" + loose(line) for line in lines)
-        out.append(f"#define _STRUCT_{name} \\\n\tstruct {{ \\\n{body} \\\n\t}}")
+        out.append(f"#define _STRUCT_{name} \\\n\tstruct {{ \\\n{body} \\\n\t}}{attributes}")
     out.append("#endif\n")
     return "\n".join(out)
 

@@ -43,6 +43,10 @@ class KernelAbi(unittest.TestCase):
         self.assertEqual(words, "struct { __u32 a; struct other b[2]; union { __u32 c; __u32 d; }; "
                                 "__u64 tail[0]; }")
 
+    def test_attributes_stay_with_the_structure(self):
+        macro = self.out.split("#define _STRUCT_second")[1]
+        self.assertIn("} __attribute__((packed))", macro)
+
     def test_the_kernel_header_is_included(self):
         self.assertIn("#include <rdma/some-abi.h>", self.out)
         self.assertIn("#ifndef KERNEL_ABI_SOME_ABI_H", self.out)

@@ -277,12 +277,13 @@ _IBV_RESP(IB_USER_VERBS_CMD_MODIFY_SRQ_V3, empty);
 #endif
 
 /* Shows the end of an extended create request, which is laid out as a plain one, as a plain one. */
-static inline struct ibv_create_qp *ibv_create_qp_ex_to_reg(struct ibv_create_qp_ex *cmd_ex)
+static inline struct ib_uverbs_create_qp *ibv_create_qp_ex_to_reg(struct ibv_create_qp_ex *cmd_ex)
 {
 	char *user_handle = (char *)&cmd_ex->user_handle;
 
-	return (struct ibv_create_qp *)(void *)(user_handle -
-						offsetof(struct ibv_create_qp, user_handle));
+	return (struct ib_uverbs_create_qp *)(void *)(user_handle -
+						      offsetof(struct ib_uverbs_create_qp,
+							       user_handle));
 }
 
 #endif /* INFINIBAND_KERN_ABI_H */

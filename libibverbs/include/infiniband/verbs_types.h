@@ -23,6 +23,9 @@
 extern "C" {
 #endif
 
+/* Whether a structure of sz bytes, as the other side was built, has the member fld of type. */
+#define vext_field_avail(type, fld, sz) (offsetof(type, fld) < (sz))
+
 struct ibv_buf;
 struct ibv_device;
 struct ibv_job_key;
