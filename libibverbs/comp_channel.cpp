@@ -17,7 +17,8 @@ namespace verbs {
 ibv_comp_channel* create_comp_channel(ibv_context* context) noexcept {
   auto channel = allocate<ibv_comp_channel>();
   if (!channel) return null_with_errno(ENOMEM);
-  if (int error = cmd_create_comp_channel(*context, *channel)) return null_with_errno(error);
+  if (int error = ibv_cmd_create_comp_channel(context, channel.get()))
+    return null_with_errno(error);
   return channel.release();
 }
 

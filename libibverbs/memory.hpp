@@ -43,8 +43,8 @@ Owned<T> allocate() noexcept {
   return Owned<T>(static_cast<T*>(calloc(1, sizeof(T))));
 }
 
-// An array of pointers or other plain values that grows. This form is for variables that live as long
-// as the process: nothing runs at its end, when other threads may still use them.
+// An array of pointers or other plain values that grows. This form is for variables that live as
+// long as the process: nothing runs at its end, when other threads may still use them.
 template <class T>
 class GlobalArray {
   static_assert(std::is_trivially_copyable_v<T>);

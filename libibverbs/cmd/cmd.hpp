@@ -13,9 +13,6 @@ namespace verbs {
 // Gives the context a descriptor for asynchronous events.
 int cmd_alloc_async_fd(ibv_context& context) noexcept;
 
-// Fills in context, fd and count of users.
-int cmd_create_comp_channel(ibv_context& context, ibv_comp_channel& channel) noexcept;
-
 // The kernel's GID table. Size is that of the structure as the caller knows it. EPROTONOSUPPORT or
 // ENOTTY from a kernel without these queries.
 int cmd_query_gid_entry(ibv_context& context, uint32_t port, uint32_t index, uint32_t flags,

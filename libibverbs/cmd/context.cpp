@@ -20,17 +20,6 @@ int cmd_alloc_async_fd(ibv_context& context) noexcept {
   return 0;
 }
 
-int cmd_create_comp_channel(ibv_context& context, ibv_comp_channel& channel) noexcept {
-  ib_uverbs_create_comp_channel request{};
-  ib_uverbs_create_comp_channel_resp response{};
-  if (int error = invoke_write(context, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, request, response))
-    return error;
-  channel.context = &context;
-  channel.fd = static_cast<int>(response.fd);
-  channel.refcnt = 0;
-  return 0;
-}
-
 }  // namespace verbs
 
 using namespace verbs;
@@ -65,5 +54,17 @@ VERBS_EXPORT int ibv_cmd_query_context(ibv_context* context, ibv_command_buffer*
   if (int error = command.execute(*context)) return error;
   context->num_comp_vectors = static_cast<int>(comp_vectors);
   set_core_support(*context, core_support);
+  return 0;
+}
+
+// Makes a completion channel. For providers whose channel is part of something larger.
+VERBS_EXPORT int ibv_cmd_create_comp_channel(ibv_context* context, ibv_comp_channel* channel) {
+  ib_uverbs_create_comp_channel request{};
+  ib_uverbs_create_comp_channel_resp response{};
+  if (int error = invoke_write(*context, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, request, response))
+    return error;
+  channel->context = context;
+  channel->fd = static_cast<int>(response.fd);
+  channel->refcnt = 0;
   return 0;
 }
