@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "host/instance_dir.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace sim::host {
+namespace {
+
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+bool own_private_folder(const struct stat& found) {
+  return S_ISDIR(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 022) == 0;
+}
+
+Fd open_folder(const std::string& path) {
+  return Fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// Opens and locks the folder of all instances, making it if needed.
+Fd lock_base(const std::string& base) {
+  for (;;) {
+    if (mkdir(base.c_str(), 0700) != 0 && errno != EEXIST) fail(errno, base);
+    Fd folder = open_folder(base);
+    if (!folder) {
+      if (errno == ENOENT) continue;
+      fail(errno, base);
+    }
+    struct stat found {};
+    if (fstat(folder.get(), &found) != 0) fail(errno, base);
+    if (!own_private_folder(found)) fail(EPERM, base + " belongs to somebody else");
+    while (flock(folder.get(), LOCK_EX) != 0)
+      if (errno != EINTR) fail(errno, base);
+    // The last instance may have removed it while we waited.
+    if (fstat(folder.get(), &found) == 0 && found.st_nlink > 0) return folder;
+  }
+}
+
+std::vector<std::string> names_in(const std::string& base) {
+  std::vector<std::string> names;
+  if (DIR* folder = opendir(base.c_str())) {
+    while (dirent* entry = readdir(folder))
+      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    closedir(folder);
+  }
+  return names;
+}
+
+bool alive(const std::string& path) {
+  Fd folder = open_folder(path);
+  return folder && flock(folder.get(), LOCK_EX | LOCK_NB) != 0;
+}
+
+void remove_all(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+std::string instances_folder() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  struct stat found {};
+  if (runtime != nullptr && runtime[0] == '/' && stat(runtime, &found) == 0 &&
+      own_private_folder(found))
+    return std::string(runtime) + "/cxi_sim";
+  return "/tmp/cxi_sim-" + std::to_string(geteuid());
+}
+
+std::string instance_socket(const std::string& name) {
+  return instances_folder() + "/" + name + "/control";
+}
+
+std::vector<std::string> running_instances() {
+  auto base = instances_folder();
+  std::vector<std::string> running;
+  for (const auto& name : names_in(base))
+    if (alive(base + "/" + name)) running.push_back(name);
+  return running;
+}
+
+InstanceDir::InstanceDir(const std::string& name)
+    : base_(instances_folder()), name_(name), path_(base_ + "/" + name) {
+  Fd base = lock_base(base_);
+  for (const auto& other : names_in(base_))
+    if (!alive(base_ + "/" + other)) remove_all(base_ + "/" + other);
+  if (mkdir(path_.c_str(), 0700) != 0) fail(errno, path_);
+  lock_ = open_folder(path_);
+  if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 || mkdir(mirror().c_str(), 0755) != 0) {
+    int error = errno;
+    remove_all(path_);
+    fail(error, path_);
+  }
+}
+
+void InstanceDir::remove() const {
+  Fd base = open_folder(base_);
+  if (!base) return;
+  while (flock(base.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  remove_all(path_);
+  rmdir(base_.c_str());  // stays if there are others
+}
+
+}  // namespace sim::host
