@@ -13,9 +13,7 @@ int main() {
   using namespace examples;
   const DeviceList list;
   if (list.error()) {
-    errno = list.error();
-    std::perror("Failed to get IB devices list");
-    complain("%s", why_no_device().c_str());
+    std::fprintf(stderr, "%s\n", why_no_list(list.error()).c_str());
     return 1;
   }
   std::printf("    %-16s\t   node GUID\n", "device");

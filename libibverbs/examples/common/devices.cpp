@@ -110,6 +110,11 @@ std::string why_no_device() {
   return why_no_device(sysfs ? sysfs : "/sys", "/dev");
 }
 
+std::string why_no_list(int error) {
+  return format("Failed to get IB devices list: %s: %s", std::strerror(error),
+                why_no_device().c_str());
+}
+
 ibv_device* choose_device(const DeviceList& list, const char* name) {
   if (list.devices().empty()) {
     complain("%s", why_no_device().c_str());

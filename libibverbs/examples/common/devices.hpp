@@ -41,6 +41,9 @@ std::string why_no_device(const std::filesystem::path& sysfs, const std::filesys
 /// The same for this machine; SYSFS_PATH is honoured as libibverbs does.
 std::string why_no_device();
 
+/// The line for a list that could not be had, with that errno value.
+std::string why_no_list(int error);
+
 /// The device called name, or the first one where name is null. Null after a complaint.
 ibv_device* choose_device(const DeviceList& list, const char* name);
 

@@ -46,9 +46,7 @@ void usage(const char* program) {
 }
 
 int no_list(int error) {
-  errno = error;
-  std::perror("Failed to get IB devices list");
-  examples::complain("%s", examples::why_no_device().c_str());
+  std::fprintf(stderr, "%s\n", examples::why_no_list(error).c_str());
   return bad;
 }
 
