@@ -1,1 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The model's kernel. Whoever links it and calls Kernel::make links cxi_sim_nic and cxi_sim_fabric too.
+add_library(cxi_sim_uverbs STATIC
+  uverbs/arena.cpp
+  uverbs/call.cpp
+  uverbs/cq_methods.cpp
+  uverbs/device_methods.cpp
+  uverbs/event_pipe.cpp
+  uverbs/exported_jobs.cpp
+  uverbs/file.cpp
+  uverbs/handles.cpp
+  uverbs/job_methods.cpp
+  uverbs/kernel.cpp
+  uverbs/kernel_make.cpp
+  uverbs/lni.cpp
+  uverbs/mr_methods.cpp
+  uverbs/nic_state.cpp
+  uverbs/notifier.cpp
+  uverbs/objects.cpp
+  uverbs/pd_methods.cpp
+  uverbs/qp.cpp
+  uverbs/qp_methods.cpp
+  uverbs/resources.cpp
+  uverbs/schema_table.cpp
+  uverbs/service.cpp
+  uverbs/sysfs.cpp
+  uverbs/write_commands.cpp)
+target_include_directories(cxi_sim_uverbs PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
+target_link_libraries(cxi_sim_uverbs PUBLIC kernel_headers Threads::Threads)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <algorithm>
+#include <cerrno>
+
+#include "uverbs/handlers.hpp"
+
+namespace sim::uverbs {
+namespace {
+
+constexpr uint32_t known_eq_flags = CXI_ABI_EQ_INIT_LONG | CXI_ABI_EQ_TGT_LONG |
+                                    CXI_ABI_EQ_DROP_STATUS_DISABLE | CXI_ABI_EQ_TIMESTAMP_EVENTS |
+                                    CXI_ABI_EQ_EC_DISABLE;
+constexpr uint64_t known_cq_flags = 1 << 0 | 1 << 1;  // time stamps of completions, ignore overrun
+
+// The queue of a CQ that brings none. Queue pairs raise the reserve later, up to its maximum, and
+// the ring does not grow: it has room from the start for all that can be reserved.
+nic::Made<std::unique_ptr<EventQueue>> make_queue(std::shared_ptr<Lni> lni, Arena& arena,
+                                                  uint32_t flags, uint32_t cqe) {
+  EventQueue::Spec spec;
+  spec.flags = flags;
+  spec.reserve = static_cast<uint32_t>(std::min<uint64_t>(max_eq_reserve, 2ull * cqe + 64));
+  constexpr uint32_t status_and_guard = 2;
+  spec.slots = status_and_guard + max_eq_reserve + cqe;
+  return EventQueue::make(std::move(lni), arena, spec);
+}
+
+}  // namespace
+
+int create_cq(Call& call) {
+  auto cqe = call.in<uint32_t>(UVERBS_ATTR_CREATE_CQ_CQE);
+  uint64_t flags;
+  if (call.in<uint32_t>(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR) >= num_comp_vectors) return EINVAL;
+  if (int error = call.flags(UVERBS_ATTR_CREATE_CQ_FLAGS, known_cq_flags, flags)) return error;
+  for (uint16_t id : {UVERBS_ATTR_CREATE_CQ_BUFFER_VA, UVERBS_ATTR_CREATE_CQ_BUFFER_LENGTH,
+                      UVERBS_ATTR_CREATE_CQ_BUFFER_FD, UVERBS_ATTR_CREATE_CQ_BUFFER_OFFSET}) {
+    if (call.has(id)) return EOPNOTSUPP;
+  }
+  cxi_abi_create_cq_req req{};
+  if (int error = call.driver_in(req)) return error;
+  if (cqe == 0 || cqe > max_cqe || (req.eq_flags & ~known_eq_flags)) return EINVAL;
+
+  auto lni = call.file.lni(call.caller);
+  if (!lni) return lni.error;
+  auto cq = std::make_unique<Cq>(call.file);
+  auto queue = std::make_unique<Cq::Queue>();
+  if (req.eq_handle == CXI_ABI_HANDLE_NONE) {
+    auto made = make_queue(lni.value, *call.file.arena, req.eq_flags, cqe);
+    if (!made) return made.error;
+    queue->owned = Owned(call.add(std::make_unique<EqObject>(call.file, std::move(made.value))));
+  } else {
+    Object* named = call.file.objects.find(req.eq_handle);
+    if (!named || named->type != CXI_OBJECT_EQ) return ENOENT;
+    // Its flags were chosen when it was made, and it serves one CQ.
+    if (req.eq_flags != 0) return EINVAL;
+    if (named->uses != 0) return EBUSY;
+    queue->borrowed = Use(static_cast<EqObject*>(named));
+  }
+  cq->queue_object = std::move(queue);
+  cq->cqe = cqe;
+  cq->user_handle = call.in<uint64_t>(UVERBS_ATTR_CREATE_CQ_USER_HANDLE);
+  cq->async = call.has(UVERBS_ATTR_CREATE_CQ_EVENT_FD)
+                  ? call.file.async(call.identity(UVERBS_ATTR_CREATE_CQ_EVENT_FD))
+                  : call.file.default_async();
+  if (call.has(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL)) {
+    if (cq->queue().notifier.attached()) return EINVAL;
+    cq->queue().notifier.attach(
+        call.file.channel(call.identity(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL)), cq->user_handle);
+    cq->notifies = true;
+  }
+  Cq& made = call.made(UVERBS_ATTR_CREATE_CQ_HANDLE, std::move(cq));
+  cxi_abi_create_cq_resp resp{};
+  resp.eq = made.queue().info(made.queue_object->handle());
+  call.put(UVERBS_ATTR_CREATE_CQ_RESP_CQE, cqe);
+  call.driver_out(resp);
+  return 0;
+}
+
+int destroy_cq(Call& call) {
+  auto* cq = call.object<Cq>(UVERBS_ATTR_DESTROY_CQ_HANDLE);
+  if (int error = cq->may_go()) return error;
+  ib_uverbs_destroy_cq_resp resp{};
+  resp.comp_events_reported = cq->comp_events();
+  uint32_t removed = cq->async ? cq->async->remove(cq->user_handle) : 0;
+  resp.async_events_reported = *cq->async_events - std::min(removed, *cq->async_events);
+  call.put(UVERBS_ATTR_DESTROY_CQ_RESP, resp);
+  call.file.objects.destroy(cq->id);
+  return 0;
+}
+
+int eq_notify_at(Call& call) {
+  auto* eq = call.object<EqObject>(CXI_ATTR_EQ_NOTIFY_AT_HANDLE);
+  EventQueue& queue = *eq->resource;
+  if (!queue.notifier.attached()) return EINVAL;
+  auto at = call.in<uint64_t>(CXI_ATTR_EQ_NOTIFY_AT_NS);
+  queue.notify_at_ns = at ? std::optional(at) : std::nullopt;
+  return 0;
+}
+
+}  // namespace sim::uverbs

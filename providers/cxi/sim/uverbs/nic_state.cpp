@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "uverbs/nic_state.hpp"
+
+#include <rdma/ib_user_ioctl_verbs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "uverbs/exported_jobs.hpp"
+#include "uverbs/file.hpp"
+#include "uverbs/qp.hpp"
+#include "uverbs/resources.hpp"
+
+namespace sim::uverbs {
+namespace {
+
+constexpr uint64_t retry_delay_ns = 1'000'000;  // of records that did not fit into a pipe
+constexpr uint8_t slingshot_prefix[8] = {0xfe, 0x80};
+constexpr uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr uint8_t network_octet = 10;  // the netdev's address is 10.<24 bits of the NID>
+
+uint32_t big_endian_word(const uint8_t* at) {
+  return uint32_t{at[0]} << 24 | uint32_t{at[1]} << 16 | uint32_t{at[2]} << 8 | at[3];
+}
+
+void put_big_endian_word(uint8_t* at, uint32_t value) {
+  for (int i = 0; i < 4; ++i)
+    at[i] = static_cast<uint8_t>(value >> (24 - 8 * i));
+}
+
+}  // namespace
+
+const void* PidTable::owner(uint16_t vni, unsigned pid) const {
+  auto it = owners_.find({vni, pid});
+  return it == owners_.end() ? nullptr : it->second;
+}
+
+void PidTable::take(uint16_t vni, unsigned pid, const void* owner) {
+  owners_[{vni, pid}] = owner;
+}
+
+void PidTable::release(uint16_t vni, unsigned pid) {
+  owners_.erase({vni, pid});
+}
+
+std::optional<unsigned> PidTable::lowest_free(const std::vector<uint16_t>& vnis,
+                                              unsigned count) const {
+  unsigned run = 0;
+  for (unsigned pid = 0; pid < count_; ++pid) {
+    bool is_free = std::ranges::all_of(vnis, [&](uint16_t vni) { return free(vni, pid); });
+    run = is_free ? run + 1 : 0;
+    if (run == count) return pid + 1 - count;
+  }
+  return std::nullopt;
+}
+
+NicState::NicState(NicDescription d, const KernelConfig& config, nic::Clock& clock,
+                   const DeviceFactory& factory)
+    : description(std::move(d)),
+      services(config.default_service_enabled),
+      pids(config.pid_bits),
+      exported_jobs(std::make_unique<ExportedJobs>()),
+      clock_(clock) {
+  nic::DeviceConfig device_config;
+  device_config.nid = description.nid;
+  device_config.pid_bits = config.pid_bits;
+  device_config.iova_seed = description.nid;
+  device = factory(device_config, *this);
+}
+
+NicState::~NicState() = default;
+
+uint64_t NicState::node_guid() const {
+  // EUI-64 of the algorithmic MAC address 02:00:00 and 24 bits of the NID, with its U/L bit
+  // flipped.
+  return uint64_t{0xfffe} << 24 | (nid() & 0xffffff);
+}
+
+void NicState::gid(uint32_t index, uint8_t (&out)[16]) const {
+  std::memset(out, 0, sizeof out);
+  if (index == gid_slingshot) {
+    std::memcpy(out, slingshot_prefix, sizeof slingshot_prefix);
+    put_big_endian_word(&out[12], nid());
+  } else {
+    std::memcpy(out, mapped_prefix, sizeof mapped_prefix);
+    put_big_endian_word(&out[12], uint32_t{network_octet} << 24 | nid());
+  }
+}
+
+uint32_t NicState::gid_type(uint32_t index) {
+  return index == gid_slingshot ? IB_UVERBS_GID_TYPE_SLINGSHOT : IB_UVERBS_GID_TYPE_UET_UDP;
+}
+
+nic::Made<uint32_t> NicState::resolve(uint32_t source_gid_index, const uint8_t (&gid)[16]) const {
+  uint32_t low = big_endian_word(&gid[12]);
+  uint32_t found;
+  if (source_gid_index == gid_slingshot) {
+    if (std::memcmp(gid, slingshot_prefix, sizeof slingshot_prefix) != 0) return {0, EINVAL};
+    if (big_endian_word(&gid[8]) != 0) return {0, ENETUNREACH};
+    found = low;
+  } else {
+    if (std::memcmp(gid, mapped_prefix, sizeof mapped_prefix) != 0) return {0, EINVAL};
+    if (low >> 24 != network_octet) return {0, ENETUNREACH};
+    found = low & 0xffffff;
+  }
+  if (found >= nid_any) return {0, ENETUNREACH};
+  return {found, 0};
+}
+
+void NicState::event_written(unsigned eqn, uint8_t armed_value) {
+  auto it = event_queues.find(eqn);
+  if (it == event_queues.end()) return;
+  it->second->notifier.raise(armed_value);
+  if (poking_) return;  // a repeated notification is not an event
+  for (const auto& [queue, count] : it->second->also_wake)
+    to_poke_.insert(queue);
+}
+
+void NicState::command_failed(unsigned cmdq, bool) {
+  failed_queues_.push_back(cmdq);
+}
+
+void NicState::forget(EventQueue& queue) {
+  event_queues.erase(queue.eqn());
+  to_poke_.erase(&queue);
+  for (auto& [eqn, other] : event_queues)
+    other->also_wake.erase(&queue);
+}
+
+bool NicState::settle_once() {
+  bool any = false;
+  const uint64_t now = clock_.monotonic_ns();
+  for (auto& [eqn, queue] : event_queues) {
+    if (queue->notify_at_ns && *queue->notify_at_ns <= now) {
+      queue->notify_at_ns.reset();
+      to_poke_.insert(queue);
+    }
+    if (queue->notifier.owes()) any |= queue->notifier.flush();
+  }
+  for (File* file : files) {
+    for (auto& async : file->async_channels) {
+      if (async->owes()) any |= async->flush();
+    }
+  }
+  auto to_poke = std::exchange(to_poke_, {});
+  poking_ = true;
+  for (EventQueue* queue : to_poke)
+    device->poke_eq(queue->eqn());
+  poking_ = false;
+  for (unsigned index : std::exchange(failed_queues_, {})) {
+    auto it = command_queues.find(index);
+    if (it != command_queues.end() && it->second->qp) it->second->qp->on_command_failure();
+    any = true;
+  }
+  return any || !to_poke.empty();
+}
+
+bool NicState::settle() {
+  if (failed) return false;
+  bool any = false;
+  // A queue that fails writes events, which may wake others; nothing here goes round for ever.
+  for (int round = 0; round < 4 && settle_once(); ++round)
+    any = true;
+  return any;
+}
+
+std::optional<uint64_t> NicState::next_due_ns() {
+  if (failed) return std::nullopt;
+  std::optional<uint64_t> due = device->next_due_ns();
+  auto sooner = [&](uint64_t at) { due = due ? std::min(*due, at) : at; };
+  for (auto& [eqn, queue] : event_queues) {
+    if (queue->notify_at_ns) sooner(*queue->notify_at_ns);
+    if (queue->notifier.owes()) sooner(clock_.monotonic_ns() + retry_delay_ns);
+  }
+  for (File* file : files) {
+    for (auto& async : file->async_channels) {
+      if (async->owes()) sooner(clock_.monotonic_ns() + retry_delay_ns);
+    }
+  }
+  return due;
+}
+
+void NicState::raise_port_event(uint32_t type) {
+  for (File* file : files) {
+    for (auto& async : file->async_channels)
+      async->raise(port, type, nullptr);
+  }
+}
+
+void NicState::set_link(bool up) {
+  if (device->link_up() == up) return;
+  device->set_link(up);
+  raise_port_event(up ? event_port_active : event_port_err);
+}
+
+void NicState::fail() {
+  if (failed) return;
+  raise_port_event(event_device_fatal);
+  for (File* file : files)
+    file->destroy_all();
+  failed = true;
+}
+
+}  // namespace sim::uverbs

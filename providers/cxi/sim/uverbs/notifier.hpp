@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Telling programs: completion records of event queues, and asynchronous events. A full pipe loses
+// nothing that matters: what could not be written is remembered, in bounded space, and written
+// later.
+#pragma once
+
+#include <rdma/ib_user_verbs.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "uverbs/event_pipe.hpp"
+
+namespace sim::uverbs {
+
+// The completion channel of an event queue.
+class Notifier {
+ public:
+  void attach(std::shared_ptr<EventPipe> pipe, uint64_t user_handle);
+  void detach() { *this = Notifier(); }
+  bool attached() const { return pipe_ != nullptr; }
+
+  // The armed queue has an event; the value of the software state says whether it was told before.
+  void raise(uint8_t armed_value);
+  // Writes what is owed. Returns whether something was written.
+  bool flush();
+  bool owes() const { return pending_ != 0; }
+  // Takes this queue's records out of the channel. Returns how many the program has read or can
+  // still read, which is what it will be asked to have acknowledged.
+  uint32_t finish();
+
+ private:
+  std::shared_ptr<EventPipe> pipe_;
+  uint64_t user_handle_ = 0;
+  std::optional<uint8_t> told_;
+  uint32_t written_ = 0;
+  uint32_t pending_ = 0;  // at most one for each value the program can arm with
+};
+
+// Asynchronous events of one context.
+class AsyncChannel {
+ public:
+  explicit AsyncChannel(std::shared_ptr<EventPipe> pipe) : pipe_(std::move(pipe)) {}
+
+  const EventPipe& pipe() const { return *pipe_; }
+  // `count` is stepped when the event has reached the pipe.
+  void raise(uint64_t element, uint32_t type, std::shared_ptr<uint32_t> count);
+  bool flush();
+  bool owes() const { return !backlog_.empty(); }
+  // Takes the events about an object out. Returns how many of them had been in the pipe.
+  uint32_t remove(uint64_t element);
+  void shut() { pipe_->shut(); }
+
+ private:
+  struct Event {
+    ib_uverbs_async_event_desc record;
+    std::shared_ptr<uint32_t> count;
+  };
+  std::shared_ptr<EventPipe> pipe_;
+  std::deque<Event> backlog_;
+};
+
+// Kinds of asynchronous events, enum ib_event_type of the kernel.
+inline constexpr uint32_t event_qp_fatal = 1, event_device_fatal = 8, event_port_active = 9,
+                          event_port_err = 10;
+
+}  // namespace sim::uverbs

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "uverbs/objects.hpp"
+
+#include <atomic>
+#include <cerrno>
+
+namespace sim::uverbs {
+
+Pd::Pd(File& f, std::shared_ptr<Lni> l) : Object(f, UVERBS_OBJECT_PD), lni(std::move(l)) {
+  ++file.nic.pds;
+}
+
+Pd::~Pd() {
+  unclaim();
+  --file.nic.pds;
+}
+
+void Pd::unclaim() {
+  for (uint16_t vni : vnis_)
+    file.nic.pids.release(vni, *pid);
+  vnis_.clear();
+  pid.reset();
+}
+
+int Pd::claim(unsigned wanted, const std::vector<uint16_t>& vnis) {
+  if (pid && *pid != wanted) return EINVAL;
+  PidTable& pids = file.nic.pids;
+  for (uint16_t vni : vnis) {
+    const void* owner = pids.owner(vni, wanted);
+    if (owner && owner != this) return ENOSPC;
+  }
+  for (uint16_t vni : vnis) {
+    pids.take(vni, wanted, this);
+    vnis_.insert(vni);
+  }
+  pid = wanted;
+  return 0;
+}
+
+Cq::~Cq() {
+  if (!queue_object) return;
+  if (notifies) {
+    queue().notifier.finish();
+    queue().notifier.detach();
+    queue().notify_at_ns.reset();
+  }
+  if (async) async->remove(user_handle);
+}
+
+Mr::~Mr() {
+  if (application_key) file.application_keys.erase(rkey64);
+  if (index) pd->indexed.reset(*index);
+  --file.nic.mrs;
+}
+
+Job::Job(File& f, std::shared_ptr<JobRecord> r, bool was_allocated)
+    : Object(f, UVERBS_OBJECT_JOB), record(std::move(r)), allocated(was_allocated) {
+  record->holders.insert(this);
+}
+
+Job::~Job() {
+  record->holders.erase(this);
+}
+
+void Job::publish(uint32_t index) {
+  if (index * sizeof(uint64_t) >= table.length) return;
+  const JobRecord::Address& address = record->table[index];
+  uint64_t entry = 0;
+  if (address.valid) entry = 1ull << 63 | uint64_t{address.nid} << 32 | address.attr.remote_qpn;
+  // A program reads its table while another one changes it: the entry is stored whole.
+  auto* entries = reinterpret_cast<uint64_t*>(table.pages.bytes.data());
+  std::atomic_ref<uint64_t>(entries[index]).store(entry, std::memory_order_release);
+}
+
+Jkey::Jkey(File& f, Pd& p, Job& j, unsigned s, uint32_t n)
+    : Object(f, UVERBS_OBJECT_JKEY), pd(&p), job(&j), slot(s), serial(n) {
+  file.job_keys[slot] = this;
+}
+
+Jkey::~Jkey() {
+  file.job_keys[slot] = nullptr;
+}
+
+}  // namespace sim::uverbs
