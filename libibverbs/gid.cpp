@@ -225,9 +225,3 @@ VERBS_EXPORT int ibv_query_gid_type(ibv_context* context, uint8_t port, unsigned
   }
   return minus_one(ENOTSUP);
 }
-
-// Programs of distributions know it by the number of their package.
-extern "C" __attribute__((alias("ibv_query_gid_type"), visibility("default"))) int
-verbs_34_query_gid_type(ibv_context* context, uint8_t port, unsigned int index,
-                        ibv_gid_type_sysfs* type);
-VERBS_OLD_VERSION(verbs_34_query_gid_type, "ibv_query_gid_type@IBVERBS_PRIVATE_34");

@@ -19,13 +19,6 @@
 // read it.
 VERBS_EXPORT_DATA bool verbs_allow_disassociate_destroy = false;
 
-extern "C" {
-extern __attribute__((alias("verbs_allow_disassociate_destroy"),
-                      visibility("default"))) bool verbs_34_allow_disassociate_destroy;
-}
-VERBS_OLD_VERSION(verbs_34_allow_disassociate_destroy,
-                  "verbs_allow_disassociate_destroy@IBVERBS_PRIVATE_34");
-
 namespace verbs {
 namespace {
 

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Names of a private interface that is gone (that of packages 34 to 44), for programs and providers
-// that distributions built against it. Two of them are real and stand where they are defined today:
-// ibv_query_gid_type() and verbs_allow_disassociate_destroy. Providers of that time may register;
-// they are never asked about a device, so the rest is there to be found by the loader and refuses.
+// that distributions built against it. Programs use ibv_query_gid_type(), which is real. Providers
+// of that time may register; they are never asked about a device, so the rest is there to be found
+// by the loader, and refuses.
+#include <infiniband/driver.h>
+
 #include <cerrno>
 
 #include "error.hpp"
 #include "export.hpp"
-
-struct verbs_device_ops;
 
 extern "C" {
 int verbs_34_number();
 void* verbs_34_pointer();
 void verbs_34_nothing();
 void verbs_register_driver_34(const verbs_device_ops* ops);
+int verbs_34_query_gid_type(ibv_context* context, uint8_t port, unsigned int index,
+                            ibv_gid_type_sysfs* type);
+extern bool verbs_34_allow_disassociate_destroy;
 }
 
 int verbs_34_number() {
@@ -26,6 +29,17 @@ void* verbs_34_pointer() {
 void verbs_34_nothing() {}
 
 VERBS_EXPORT void verbs_register_driver_34(const verbs_device_ops*) {}
+
+VERBS_EXPORT int verbs_34_query_gid_type(ibv_context* context, uint8_t port, unsigned int index,
+                                         ibv_gid_type_sysfs* type) {
+  return ibv_query_gid_type(context, port, index, type);
+}
+VERBS_OLD_VERSION(verbs_34_query_gid_type, "ibv_query_gid_type@IBVERBS_PRIVATE_34");
+
+// Never set: it is read by providers that have no devices.
+VERBS_EXPORT_DATA bool verbs_34_allow_disassociate_destroy = false;
+VERBS_OLD_VERSION(verbs_34_allow_disassociate_destroy,
+                  "verbs_allow_disassociate_destroy@IBVERBS_PRIVATE_34");
 
 #define OLD_NAME(type, function, name)                                      \
   extern "C" type verbs_34_##name()                                         \
