@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "command_queue.hpp"
+
+#include <cerrno>
+
+#include "ethernet/cassini_fields.hpp"
+#include "mapping.hpp"
+#include "rdma/cxiverbs-abi.h"
+
+namespace cxi {
+
+int CommandQueue::map(const ibv_context& context, const cxi_abi_cmdq_info& info) noexcept {
+  // A queue without a doorbell could never be told anything.
+  if (!(info.window_flags & CXI_ABI_WINDOW_DOORBELL)) return EOPNOTSUPP;
+  bytes_ = std::size_t{info.slots} * C_CQ_CMD_SIZE;
+  if (const int err = map_cookie(context, info.ring_cookie, bytes_, memory_)) return err;
+  std::byte* launch = nullptr;
+  if (const int err = map_cookie(context, info.launch_cookie, page_bytes(), launch)) {
+    unmap_cookie(memory_, bytes_);
+    memory_ = nullptr;
+    return err;
+  }
+  launch_ = launch;
+  doorbell_ = reinterpret_cast<volatile std::uint64_t*>(launch + info.launch_offset);
+  index_ = info.index;
+  lcid_ = first_lcid_ = static_cast<std::uint8_t>(info.lcid);
+  cstate_known_ = false;
+  ring_.init(memory_, info.slots);
+  return 0;
+}
+
+void CommandQueue::unmap() noexcept {
+  if (!memory_) return;
+  unmap_cookie(memory_, bytes_);
+  unmap_cookie(static_cast<std::byte*>(launch_), page_bytes());
+}
+
+void CommandQueue::restart() noexcept {
+  ring_.restart();
+  lcid_ = first_lcid_;
+  cstate_known_ = false;
+}
+
+void CommandQueue::refresh() noexcept {
+  std::uint64_t status =
+      __atomic_load_n(reinterpret_cast<std::uint64_t*>(memory_), __ATOMIC_ACQUIRE);
+  ring_.set_read_slot(static_cast<std::uint32_t>(cassini::c_cq_status::rd_ptr::decode(status)));
+}
+
+bool CommandQueue::switch_profile(std::uint8_t lcid) noexcept {
+  std::byte* place = reserve(4);  // 128 bytes on their own boundary: the switch and its NOOP
+  if (!place) return false;
+  std::uint64_t words[16];
+  encode_lcid(words, lcid);
+  std::memcpy(place, words, sizeof(words));
+  lcid_ = lcid;
+  return true;
+}
+
+bool CommandQueue::switch_state(const CState& state) noexcept {
+  std::byte* place = reserve(1);
+  if (!place) return false;
+  std::uint64_t words[4];
+  encode_cstate(words, state);
+  std::memcpy(place, words, sizeof(words));
+  cstate_ = state;
+  cstate_known_ = true;
+  return true;
+}
+
+}  // namespace cxi

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Reading an event queue's ring: slot 0 is the status, events of 16, 32 or 64 bytes follow,
+// consumed ones are zeroed (behaviour 6.2).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "ethernet/cassini_fields.hpp"
+#include "ethernet/cassini_user_defs.h"
+
+namespace cxi {
+
+/// Every event has its size and type in the same place; the return code is in its last byte.
+struct EventView {
+  const std::byte* at = nullptr;
+  std::uint32_t bytes = 0;
+
+  explicit operator bool() const noexcept { return at != nullptr; }
+  unsigned type() const noexcept {
+    return static_cast<unsigned>(cassini::c_event_initiator_short::event_type::get(at));
+  }
+  unsigned return_code() const noexcept { return std::to_integer<unsigned>(at[bytes - 1]) & 0x3f; }
+};
+
+/// The event at a place of the ring, or none while it is absent or not complete. The last byte is
+/// written last; the fence is the partner of the NIC's order between body and last byte.
+inline EventView event_at(const std::byte* place) noexcept {
+  const auto* size_byte = reinterpret_cast<const unsigned char*>(place + 14);
+  const unsigned code = __atomic_load_n(size_byte, __ATOMIC_RELAXED) & 3;
+  if (code == C_EVENT_SIZE_NO_EVENT) return {};
+  const std::uint32_t bytes = 8u << code;
+  const auto* last = reinterpret_cast<const unsigned char*>(place + bytes - 1);
+  if ((__atomic_load_n(last, __ATOMIC_RELAXED) & 0x3f) == C_RC_NO_EVENT) return {};
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return {place, bytes};
+}
+
+class EventRing {
+ public:
+  static constexpr std::uint32_t slot_bytes = 64;
+
+  void init(std::byte* ring, std::uint32_t bytes) noexcept {
+    ring_ = ring;
+    bytes_ = bytes;
+    position_ = slot_bytes;
+  }
+
+  std::byte* data() const noexcept { return ring_; }
+  std::uint32_t bytes() const noexcept { return bytes_; }
+  std::uint32_t position() const noexcept { return position_; }
+  /// The slot that the acknowledgement names: one that is partly read is not given back yet.
+  std::uint32_t read_slot() const noexcept { return position_ / slot_bytes; }
+
+  /// The next event, fillers included.
+  EventView peek() const noexcept { return event_at(ring_ + position_); }
+
+  /// Gives the event's bytes back: they must read as "no event" when the NIC comes round again.
+  void consume(EventView event) noexcept {
+    std::memset(ring_ + position_, 0, event.bytes);
+    position_ = after(position_, event.bytes);
+  }
+
+  /// The place behind one event.
+  std::uint32_t after(std::uint32_t place, std::uint32_t event_bytes) const noexcept {
+    place += event_bytes;
+    return place == bytes_ ? slot_bytes : place;
+  }
+
+  /// Events from the read position on that are in the ring now, without consuming any. The function
+  /// gets each one, and may turn it into a filler with blank().
+  template <class F>
+  void look_ahead(F&& f) noexcept {
+    std::uint32_t place = position_;
+    do {
+      const EventView event = event_at(ring_ + place);
+      if (!event) return;
+      f(event);
+      place = after(place, event.bytes);
+    } while (place != position_);
+  }
+
+  /// A filler that stands for an event which was taken out of order. It keeps the place in the ring
+  /// and, by the mark, what the place is worth when it is given back.
+  void blank(EventView event, bool counted) noexcept {
+    std::byte* at = ring_ + (event.at - ring_);
+    cassini::c_event_initiator_short::user_ptr::set(at, counted ? counted_mark : 0);
+    cassini::c_event_initiator_short::event_type::set(at, C_EVENT_NULL_EVENT);
+  }
+  static bool is_counted_blank(EventView event) noexcept {
+    return event.type() == C_EVENT_NULL_EVENT &&
+           cassini::c_event_initiator_short::user_ptr::get(event.at) == counted_mark;
+  }
+
+ private:
+  static constexpr std::uint64_t counted_mark =
+      0x636f756e74656421;  // no NIC writes this in a filler
+
+  std::byte* ring_;
+  std::uint32_t bytes_;
+  std::uint32_t position_;
+};
+
+}  // namespace cxi

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "mapping.hpp"
+
+#include <infiniband/verbs.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace cxi {
+namespace {
+
+int map(const ibv_context& context, std::uint64_t cookie, std::size_t bytes, int protection,
+        void*& where) noexcept {
+  where = mmap(nullptr, bytes, protection, MAP_SHARED, context.cmd_fd, static_cast<off_t>(cookie));
+  if (where == MAP_FAILED) {
+    where = nullptr;
+    return errno;
+  }
+  // A child of fork() must not share rings and doorbells with its parent.
+  madvise(where, bytes, MADV_DONTFORK);
+  return 0;
+}
+
+}  // namespace
+
+int map_cookie(const ibv_context& context, std::uint64_t cookie, std::size_t bytes,
+               std::byte*& where) noexcept {
+  void* mapped = nullptr;
+  const int err = map(context, cookie, bytes, PROT_READ | PROT_WRITE, mapped);
+  where = static_cast<std::byte*>(mapped);
+  return err;
+}
+
+int map_cookie_readable(const ibv_context& context, std::uint64_t cookie, std::size_t bytes,
+                        const std::byte*& where) noexcept {
+  void* mapped = nullptr;
+  const int err = map(context, cookie, bytes, PROT_READ, mapped);
+  where = static_cast<const std::byte*>(mapped);
+  return err;
+}
+
+void unmap_cookie(const std::byte* where, std::size_t bytes) noexcept {
+  if (where) munmap(const_cast<std::byte*>(where), bytes);
+}
+
+std::size_t page_bytes() noexcept {
+  return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace cxi

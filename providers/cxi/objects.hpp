@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// The objects that the provider hangs behind the public ones, and the way from one to the other.
+//
+// Locks, in the order in which they are taken:
+//   Context::topology   which queue pairs exist and use which queues; state changes. May sleep.
+//   SendQueue::post_lock  who posts; the builder holds it from wr_start to wr_complete.
+//   Cq::lock            the reader of an event ring. A thread holds at most one.
+//   SendQueue::lock, RecvQueue::lock   requests, and the commands for them. Never both.
+//   Cq::ready_lock, Cq::arm_lock   the list of queues with completions that no event brings; the
+//                       software-state word.
+// A queue pair leaves its queues' lists under the Cq::lock of each, so that who holds it may use
+// any queue pair that it finds there.
+#pragma once
+
+#include <infiniband/driver.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "address.hpp"
+#include "command_queue.hpp"
+#include "completion_table.hpp"
+#include "event_ring.hpp"
+#include "key_table.hpp"
+#include "lock.hpp"
+#include "staging.hpp"
+
+namespace cxi {
+
+struct Qp;
+struct Cq;
+
+constexpr std::uint32_t max_inline_bytes = 192;
+constexpr std::uint32_t max_sges = 64;          // what a request is checked against on the stack
+constexpr std::uint32_t send_slot_bytes = 256;  // header at 0, payload at payload_offset
+constexpr std::uint32_t payload_offset = 64;
+constexpr std::uint32_t qp_slots = 1024;
+constexpr std::uint32_t pte_numbers = 2048;
+
+struct Context {
+  verbs_context ibv;
+  Geometry geometry;
+  std::uint32_t nid;
+  std::uint32_t max_inline;
+  pthread_mutex_t topology;
+  pthread_mutex_t keys_mutex;
+  LocalKeys local_keys;
+  JobKeys job_keys;
+  std::atomic<bool> dead;  // the device is gone
+  std::uint32_t next_generation;
+  std::atomic<Qp*> qps[qp_slots];           // by the slot in user_ptr
+  std::atomic<Qp*> receivers[pte_numbers];  // by receive entry
+};
+
+struct Td {
+  ibv_td ibv;
+  std::atomic<unsigned> references;  // parent domains
+};
+
+struct Pd {
+  ibv_pd ibv;
+  Pd* base;  // the domain itself, or the one that a parent domain stands for
+  Td* td;    // of a parent domain
+  std::atomic<unsigned> references;  // queue pairs and parent domains
+  bool single_threaded;
+  Staging* staging;  // two, send and receive; made by the first queue pair that needs them
+  ibv_mr* staging_mr;
+};
+
+struct Mr {
+  verbs_mr ibv;
+  std::uint32_t key;
+};
+
+struct Job {
+  ibv_job ibv;
+  const std::uint64_t* table;
+  std::size_t table_bytes;
+  std::uint32_t entries;
+};
+
+struct JobKey {
+  ibv_job_key ibv;
+};
+
+struct Ah {
+  ibv_ah_ex ibv;
+  Peer peer;
+};
+
+/// What a poll finds: everything that any reader may ask for.
+struct Completion {
+  std::uint64_t wr_id;
+  std::uint64_t immediate;  // as it lies in memory at both ends
+  std::uint64_t timestamp_ns;
+  std::uint32_t byte_len;
+  std::uint32_t qp_num;
+  std::uint32_t src_qp;
+  std::uint32_t src_id;
+  std::uint32_t job_id;
+  std::uint32_t vendor_err;
+  std::uint32_t wc_flags;
+  ibv_wc_status status;
+  ibv_wc_opcode opcode;
+};
+
+/// One direction of a queue pair, as a member of the lists of its completion queue.
+struct Side {
+  Qp* qp;
+  Cq* cq;
+  bool is_send;
+  bool queued;       // on the ready list; guarded by the side's own lock
+  Side* next_ready;  // guarded by Cq::ready_lock
+  Side* next_on_cq;  // guarded by Cq::lock and Context::topology
+};
+
+struct Cq {
+  verbs_cq ibv;
+  Context* context;
+  Lock lock;
+  EventRing ring;
+  std::byte* sw_page;
+  volatile std::uint64_t* sw_state;
+  std::uint32_t eq_handle;
+  std::uint32_t eqn;
+  bool has_channel;
+  bool timestamps;
+  std::atomic<bool> failed_qps;  // a COMMAND_FAILURE was read: the queue pair's state must follow
+  bool dead_flushed;
+
+  // Commands that may still be in flight. Each holds two slots of the ring that network events
+  // cannot take, until the event that answers it has been acknowledged.
+  std::atomic<std::int32_t> credits;
+  std::uint32_t credits_here;    // answers read from the slot that is partly read
+  std::uint32_t credits_passed;  // answers in slots that can be acknowledged
+  std::uint32_t acked_slot;
+
+  Lock ready_lock;
+  std::atomic<Side*> ready_head;
+  Side* ready_tail;
+
+  Side* sides;
+  std::atomic<std::uint32_t> retrying;  // queue pairs with requests that wait for their repeat
+
+  // Notification. The NIC notifies once per value of the armed word.
+  Lock arm_lock;
+  std::atomic<bool> armed;
+  bool ever_armed;
+  std::uint8_t armed_value;
+  std::uint8_t next_value;
+  std::uint8_t arms;  // calls of req_notify with next_value
+
+  Completion current;  // between start_poll and end_poll
+  bool single_threaded;
+};
+
+enum class Progress : std::uint8_t { in_flight, waiting, done };
+
+struct SendRequest {
+  std::uint64_t wr_id;
+  std::uint64_t due_ns;  // when it waits: of its repeat
+  std::uint64_t timestamp_ns;
+  std::uint32_t length;
+  std::uint32_t staged_at;  // offset of its staging block, or UnitMap::none
+  Progress progress;
+  OpClass op;
+  ibv_wc_opcode opcode;
+  ibv_wc_status status;
+  std::uint8_t vendor_err;
+  bool reported;  // asked for a completion also when it succeeds
+  bool small;     // immediate message, else a DMA command
+  std::uint8_t index_ext;
+  std::uint8_t lcid;
+  std::uint8_t rnr_left;
+  std::uint8_t transport_left;
+  std::uint8_t transport_tries;
+};
+
+/// A request between the builder's calls, or as post_send reads it.
+struct SendWork {
+  std::uint64_t wr_id;
+  std::uint64_t immediate;
+  Immediate immediate_kind;
+  unsigned flags;
+  bool has_address;
+  bool has_data;
+  bool has_inline;
+  bool addressed_by_table;
+  std::uint32_t table_index;
+  Peer peer;
+  std::uint32_t job_key;  // 0: the queue pair's own
+  std::uint32_t inline_bytes;
+  std::uint32_t num_sge;
+};
+
+struct SendQueue {
+  Side side;
+  Lock post_lock;
+  Lock lock;
+  CommandQueue commands;
+  SendRequest* requests;
+  std::uint32_t mask;
+  std::uint32_t limit;
+  std::uint32_t max_sge;
+  std::uint32_t head;     // oldest request that is not over
+  std::uint32_t tail;     // behind the last one that was announced
+  std::uint32_t next;     // behind the last one that was appended
+  std::uint32_t waiting;  // requests that wait for their repeat
+  std::uint64_t next_due_ns;
+  std::byte* slots;
+  std::size_t slots_bytes;
+  std::uint64_t slots_iova;
+  std::uint8_t slots_lac;
+
+  CommandQueue::Mark announced;  // where the command queue stood then
+
+  // The builder, from wr_start to wr_complete or wr_abort.
+  SendWork work;
+  bool building;   // commands stand in the ring that may be taken back: nobody else adds any
+  bool work_open;  // a request was begun and is not appended yet
+  int error;       // the first one
+  ibv_sge64* sges;
+};
+
+enum class Posted : std::uint8_t { free, posted, done };
+
+struct RecvSlot {
+  std::uint64_t wr_id;
+  std::uint64_t capacity;
+  std::uint32_t staged_at;
+  std::uint32_t num_pieces;  // of its scatter list, when staged
+  std::uint16_t next;
+  std::uint16_t previous;
+  Posted state;
+  Completion completion;  // once it is done without being polled
+};
+
+/// Receive slots in the order of a list; slot numbers start at 1, as buffer ids do.
+struct SlotList {
+  std::uint16_t first;
+  std::uint16_t last;
+};
+
+struct RecvQueue {
+  Side side;
+  Lock lock;
+  CommandQueue commands;
+  RecvSlot* slots;  // [0] unused
+  Piece* pieces;    // max_sge per slot, where max_sge > 1
+  std::uint32_t limit;
+  std::uint32_t max_sge;
+  std::uint32_t used;
+  std::uint16_t free;
+  SlotList posted;
+  SlotList done;
+};
+
+struct Qp {
+  verbs_qp ibv;
+  Context* context;
+  Pd* domain;
+  Cq* send_cq;
+  Cq* recv_cq;
+  std::atomic<ibv_qp_state> state;
+  std::uint32_t slot;
+  std::uint32_t generation;
+  std::uint64_t user_ptr;  // of its requests, with index 0
+  std::uint32_t initiator;
+  std::uint32_t src_id;
+  std::uint32_t ri;
+  std::uint16_t eqn;  // of the send CQ
+  std::uint16_t recv_pte;
+  std::uint16_t mem_pte;
+  std::uint16_t vni;
+  Job* job;  // of its own key
+  std::uint8_t first_lcid;
+  bool signal_all;
+  std::atomic<bool> failed;
+  std::uint8_t rnr_retry;
+  std::uint8_t retry_cnt;
+  std::uint8_t min_rnr_timer;
+  std::uint32_t max_inline;
+  std::int32_t credits;  // added to the send CQ when it was made
+  SendQueue send;
+  RecvQueue recv;
+};
+
+inline Context& context_of(ibv_context* context) noexcept {
+  return *reinterpret_cast<Context*>(reinterpret_cast<std::byte*>(context) -
+                                     offsetof(verbs_context, context));
+}
+static_assert(offsetof(Context, ibv) == 0);
+
+inline Pd& pd_of(ibv_pd* pd) noexcept {
+  return *reinterpret_cast<Pd*>(pd);
+}
+inline Job& job_of(ibv_job* job) noexcept {
+  return *reinterpret_cast<Job*>(job);
+}
+inline Cq& cq_of(ibv_cq* cq) noexcept {
+  return *reinterpret_cast<Cq*>(cq);
+}
+inline Cq& cq_of(ibv_cq_ex* cq) noexcept {
+  return *reinterpret_cast<Cq*>(cq);
+}
+inline Qp& qp_of(ibv_qp* qp) noexcept {
+  return *reinterpret_cast<Qp*>(qp);
+}
+inline Qp& qp_of(ibv_qp_ex* qp) noexcept {
+  return *reinterpret_cast<Qp*>(qp);
+}
+static_assert(offsetof(Pd, ibv) == 0 && offsetof(Job, ibv) == 0 && offsetof(Cq, ibv) == 0 &&
+              offsetof(Qp, ibv) == 0 && offsetof(Mr, ibv) == 0 && offsetof(Ah, ibv) == 0);
+
+/// For pthread mutexes of the slow paths.
+class [[nodiscard]] MutexGuard {
+ public:
+  explicit MutexGuard(pthread_mutex_t& mutex) noexcept : mutex_(mutex) {
+    pthread_mutex_lock(&mutex_);
+  }
+  MutexGuard(const MutexGuard&) = delete;
+  MutexGuard& operator=(const MutexGuard&) = delete;
+  ~MutexGuard() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+/// Pointer functions end with this: NULL, and errno says why.
+inline std::nullptr_t null_with_errno(int error) noexcept {
+  errno = error;
+  return nullptr;
+}
+/// Integer functions of jobs and the like: the errno value, told to errno too.
+inline int with_errno(int error) noexcept {
+  if (error) errno = error;
+  return error;
+}
+
+}  // namespace cxi

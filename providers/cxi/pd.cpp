@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Protection domains, thread domains, and the domains that combine them.
+#include <sys/mman.h>
+
+#include "internal.hpp"
+
+namespace cxi {
+
+ibv_pd* alloc_pd(ibv_context* context) noexcept {
+  Owned<Pd> pd = allocate<Pd>();
+  if (!pd) return null_with_errno(ENOMEM);
+  struct ibv_alloc_pd command = {};
+  ib_uverbs_alloc_pd_resp response = {};
+  if (const int err = ibv_cmd_alloc_pd(context, &pd->ibv, &command, sizeof(command), &response,
+                                       sizeof(response)))
+    return null_with_errno(err);
+  pd->base = pd.get();
+  return &pd.release()->ibv;
+}
+
+namespace {
+
+void drop_staging(Pd& pd) noexcept {
+  if (!pd.staging) return;
+  ibv_mr* mr = pd.staging_mr;
+  void* memory = pd.staging[0].memory;
+  dereg_mr(verbs_get_mr(mr));
+  munmap(memory, 2 * Staging::bytes);
+  std::free(pd.staging);
+  pd.staging = nullptr;
+}
+
+}  // namespace
+
+int dealloc_pd(ibv_pd* ibv) noexcept {
+  Pd& pd = pd_of(ibv);
+  if (pd.base != &pd) {  // a parent domain: nothing of it is in the kernel
+    pd.base->references--;
+    if (pd.td) pd.td->references--;
+    std::free(&pd);
+    return 0;
+  }
+  if (pd.references) return EBUSY;
+  // The kernel counts the staging area as a user of the domain, so it has to go first. Should the
+  // domain be in use by a region or job key, the next queue pair that needs an area makes a new
+  // one.
+  {
+    MutexGuard topology(context_of(ibv->context).topology);
+    drop_staging(pd);
+  }
+  const int err = ibv_cmd_dealloc_pd(ibv);
+  if (err && err != EIO) return err;
+  std::free(&pd);
+  return 0;
+}
+
+int need_staging(Pd& domain) noexcept {
+  MutexGuard topology(context_of(domain.ibv.context).topology);
+  if (domain.staging) return 0;
+  Owned<Staging> staging = allocate_array<Staging>(2);
+  if (!staging) return ENOMEM;
+  void* memory =
+      mmap(nullptr, 2 * Staging::bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return ENOMEM;
+  madvise(memory, 2 * Staging::bytes, MADV_DONTFORK);  // the NIC's pages must stay ours
+  const int saved = errno;
+  ibv_mr* mr = reg_mr(&domain.ibv, memory, 2 * Staging::bytes,
+                      reinterpret_cast<std::uintptr_t>(memory), IBV_ACCESS_LOCAL_WRITE);
+  if (!mr) {
+    const int err = errno;
+    errno = saved;
+    munmap(memory, 2 * Staging::bytes);
+    return err;
+  }
+  for (unsigned direction = 0; direction < 2; direction++) {
+    Staging& area = staging.get()[direction];
+    area.memory = static_cast<std::byte*>(memory) + direction * Staging::bytes;
+    Piece piece;
+    find_piece(context_of(domain.ibv.context).local_keys, &domain, mr->lkey64,
+               reinterpret_cast<std::uintptr_t>(area.memory), Staging::bytes, true, piece);
+    area.iova = piece.iova;
+    area.lac = piece.lac;
+  }
+  domain.staging_mr = mr;
+  domain.staging = staging.release();
+  return 0;
+}
+
+ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attr) noexcept {
+  if (attr->comp_mask) return null_with_errno(EOPNOTSUPP);
+  Owned<Td> td = allocate<Td>();
+  if (!td) return null_with_errno(ENOMEM);
+  td->ibv.context = context;
+  return &td.release()->ibv;
+}
+
+int dealloc_td(ibv_td* ibv) noexcept {
+  Td& td = *reinterpret_cast<Td*>(ibv);
+  if (td.references) return EBUSY;
+  std::free(&td);
+  return 0;
+}
+
+ibv_pd* alloc_parent_domain(ibv_context*, ibv_parent_domain_init_attr* attr) noexcept {
+  if (ibv_check_alloc_parent_domain(attr)) return nullptr;
+  if (attr->comp_mask) return null_with_errno(EOPNOTSUPP);
+  Owned<Pd> parent = allocate<Pd>();
+  if (!parent) return null_with_errno(ENOMEM);
+  parent->base = pd_of(attr->pd).base;
+  parent->td = reinterpret_cast<Td*>(attr->td);
+  parent->single_threaded = attr->td != nullptr;
+  parent->base->references++;
+  if (parent->td) parent->td->references++;
+  ibv_initialize_parent_domain(&parent->ibv, &parent->base->ibv);
+  return &parent.release()->ibv;
+}
+
+}  // namespace cxi
