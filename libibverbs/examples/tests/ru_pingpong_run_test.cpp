@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <ostream>
 #include <thread>
 
 #include "../ru_pingpong/endpoint.hpp"
@@ -88,6 +89,9 @@ struct Way {
   void (*choose)(Options&);
   const char* send_path;
 };
+void PrintTo(const Way& way, std::ostream* out) {
+  *out << way.name;
+}
 
 class RuPingpongWay : public RuPingpong, public testing::WithParamInterface<Way> {};
 
@@ -256,6 +260,9 @@ struct Refusal {
   int error;
   const char* said;
 };
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  *out << refusal.call;
+}
 
 class RuPingpongRefused : public RuPingpong, public testing::WithParamInterface<Refusal> {};
 
