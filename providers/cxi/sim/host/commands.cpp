@@ -122,6 +122,7 @@ int be_daemon(const InstanceOptions& options, const InstanceDir& folder, Fd read
     if (fds[0].revents != 0) control.serve_one();
   }
   instance.stop();
+  folder.remove();
   return 0;
 }
 
@@ -161,7 +162,7 @@ int up_command(const InstanceOptions& options, const std::string& name) {
       }
       return be_daemon(options, folder, std::move(theirs));
     });
-    folder.remove();
+    folder.remove();  // here too, in case it could not be brought up
     _exit(code);
   }
   theirs.reset();
@@ -197,6 +198,7 @@ int control_command(const std::string& name, const std::string& request) {
   if (error == 0) error = ask(instance.get(), request, -1, &answer);
   if (error != 0) return complain(*chosen + ": " + request, error);
   std::fputs(answer.c_str(), stdout);
+  if (request.starts_with("end")) receive_packet(instance.get());  // until all is down
   return 0;
 }
 

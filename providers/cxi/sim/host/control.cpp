@@ -48,7 +48,7 @@ ControlServer::ControlServer(const std::string& path, Instance& instance) : inst
 }
 
 void ControlServer::serve_one() {
-  std::erase_if(joined_, closed_by_peer);
+  std::erase_if(kept_, closed_by_peer);
   Fd connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection || !may_command(connection.get())) return;
   timeval patience{.tv_sec = 1, .tv_usec = 0};
@@ -57,7 +57,7 @@ void ControlServer::serve_one() {
   if (!request || request->text.empty()) return;
   bool keep = false;
   send_packet(connection.get(), act(request->text, &request->descriptor, &keep));
-  if (keep) joined_.push_back(std::move(connection));
+  if (keep) kept_.push_back(std::move(connection));
 }
 
 std::string ControlServer::act(const std::string& request, Fd* descriptor, bool* keep) {
@@ -72,6 +72,7 @@ std::string ControlServer::act(const std::string& request, Fd* descriptor, bool*
   if (words.size() == 1 && (words[0] == "end" || words[0] == "end-now")) {
     if (words[0] == "end" && instance_.serving()) return result(EBUSY);
     asked_to_end_ = true;
+    *keep = true;  // closed when all is down
     return result(0);
   }
   if (words.size() == 3 && words[0] == "link" && (words[2] == "up" || words[2] == "down"))

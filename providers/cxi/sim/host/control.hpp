@@ -28,7 +28,7 @@ class ControlServer {
 
   Instance& instance_;
   Fd socket_;
-  std::list<Fd> joined_;  // open as long as this instance lives: the other side waits for the end
+  std::list<Fd> kept_;  // open as long as this instance lives: the other side waits for the end
   bool asked_to_end_ = false;
 };
 

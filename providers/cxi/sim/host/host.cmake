@@ -27,9 +27,9 @@ add_library(cxi_sim_host STATIC
 target_include_directories(cxi_sim_host PUBLIC "${host_dir}/..")
 target_link_libraries(cxi_sim_host PUBLIC kernel_headers Threads::Threads PRIVATE CLI11::CLI11)
 
-if(TARGET cxi_sim_uverbs)
+if(TARGET cxi_sim_uverbs AND TARGET cxi_sim_nic)
   add_executable(cxi_sim "${host_dir}/main.cpp")
-  target_link_libraries(cxi_sim PRIVATE cxi_sim_host cxi_sim_uverbs)
+  target_link_libraries(cxi_sim PRIVATE cxi_sim_host cxi_sim_uverbs cxi_sim_nic cxi_sim_fabric)
   install(TARGETS cxi_sim RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
@@ -51,6 +51,7 @@ cxv_test(cxi_sim_host_test
     "${host_dir}/tests/filter_test.cpp"
     "${host_dir}/tests/procfs_test.cpp"
     "${host_dir}/tests/programs_test.cpp"
+    "${host_dir}/tests/run.cpp"
     "${host_dir}/tests/run_test.cpp"
     "${host_dir}/tests/tree_test.cpp"
   LIBS cxi_sim_host)
