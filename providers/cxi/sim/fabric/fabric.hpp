@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The wire between NICs. A packet is a request or a response with a header in Cassini's wire layout;
-// its payload travels beside it. In process, delivery is a call; a fabric over a network may lose,
-// repeat and delay, which is why a sender keeps what it has not had a response for.
+// The wire between NICs. A packet is a request or a response with a header in Cassini's wire
+// layout; its payload travels beside it. What a fabric has accepted it delivers once, and in order
+// between two NICs, or not at all: a network below it may lose, repeat and reorder, which the
+// fabric mends. A sender therefore only has to give up on what is never answered.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,11 @@ struct Packet {
 class Endpoint {  // what a NIC plugs into the fabric
  public:
   virtual ~Endpoint() = default;
-  virtual void deliver(Packet packet) = 0;
+  // Takes the packet over; must not send in turn, nor block. The buffers may be kept and used
+  // again.
+  virtual void deliver(Packet&& packet) = 0;
+  // Works off what has been delivered. Returns whether anything was done.
+  virtual bool progress() { return false; }
 };
 
 class Fabric {
@@ -32,7 +37,14 @@ class Fabric {
   virtual int attach(uint32_t nid, Endpoint& endpoint) = 0;  // EEXIST: the NID is taken
   virtual void detach(uint32_t nid) = 0;
   // False when nobody has that NID or its link is down: UNDELIVERABLE, at the sender's discretion.
-  virtual bool send(Packet packet) = 0;
+  // The packet is then untouched.
+  virtual bool send(Packet&& packet) = 0;
+  // A copy to every NIC whose link is up, the sender's own included. Nobody answers.
+  virtual void multicast(const Packet& packet) = 0;
+  virtual void set_link(uint32_t nid, bool up) = 0;
+  virtual bool reachable(uint32_t nid) const = 0;
+  // Lets every local NIC work off what was delivered to it, for whoever waits for an answer.
+  virtual bool progress() = 0;
   static std::unique_ptr<Fabric> in_process();
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The NIC as its driver sees it: resources are made and taken back here, commands and doorbells come
-// through shared memory, and step() makes the NIC work. One lock, the caller's, guards a device and all
-// devices of its fabric; no function blocks.
+// The NIC as its driver sees it: resources are made and taken back here, commands and doorbells
+// come through shared memory, and step() makes the NIC work. One lock, the caller's, guards a
+// device and all devices of its fabric; no function blocks.
 //
-// Errors are positive errno values (0: done), as a driver would report them: EINVAL, ENOSPC, EBUSY ...
+// Errors are positive errno values (0: done), as a driver would report them: EINVAL, ENOSPC, EBUSY
+// ...
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,9 @@ struct DeviceConfig {
   unsigned pid_bits = 9;
   uint32_t cassini_version = 0x21;
   bool drop_count_counts_trigger = true;  // Cassini 2 counts the message that disabled the entry
-  uint64_t iova_seed = 1;                 // address contexts get bases derived from it, never the VA
+  uint64_t iova_seed = 1;  // address contexts get bases derived from it, never the VA
+  uint64_t give_up_ns =
+      30'000'000'000;  // a peer that has not answered for so long is UNDELIVERABLE
 };
 
 struct EqConfig {
@@ -137,6 +140,11 @@ class Device {
   virtual Made<unsigned> adjust_eq_reserve(unsigned eqn, int delta) = 0;
   // Behave as if an event had been written now: notify if armed.
   virtual void poke_eq(unsigned eqn) = 0;
+  // An event written to eqn counts as one written to `wakes` too, when it comes to notification
+  // (the send queue of a QP wakes the completion queue of its receives). Pairs are counted: each
+  // add needs a remove, except that destroying either queue forgets the pair.
+  virtual int add_eq_wake(unsigned eqn, unsigned wakes) = 0;
+  virtual void remove_eq_wake(unsigned eqn, unsigned wakes) = 0;
   virtual int begin_eq_resize(unsigned eqn, SharedPages ring) = 0;
   virtual int complete_eq_resize(unsigned eqn) = 0;
 
@@ -164,7 +172,8 @@ class Device {
                                    uint64_t writeback_va) = 0;
   virtual void destroy_ct(unsigned ct) = 0;
   virtual int add_ct(unsigned ct, uint64_t success, unsigned failure) = 0;
-  virtual int set_ct(unsigned ct, std::optional<uint64_t> success, std::optional<unsigned> failure) = 0;
+  virtual int set_ct(unsigned ct, std::optional<uint64_t> success,
+                     std::optional<unsigned> failure) = 0;
   struct CtValue {
     uint64_t success;
     unsigned failure;
@@ -174,10 +183,11 @@ class Device {
   virtual void set_link(bool up) = 0;
   virtual bool link_up() const = 0;
 
-  // One pass over active queues, events and packets. Returns whether anything was done. Bounded work.
+  // One pass over active queues, events and packets. Returns whether anything was done. Bounded
+  // work.
   virtual bool step() = 0;
-  // The monotonic time of the next thing that is due without any command (a combining timer, a retry
-  // time-out), or nothing.
+  // The monotonic time of the next thing that is due without any command (a combining timer, a
+  // retry time-out), or nothing.
   virtual std::optional<uint64_t> next_due_ns() const = 0;
   // Look at every queue at the next step, also those that have been idle for long.
   virtual void wake() = 0;

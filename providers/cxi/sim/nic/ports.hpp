@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // What the NIC engine needs from the world around it. The engine itself has no clock, no memory of
-// other processes, no threads and no files: whoever builds one hands these in, so that a test can play
-// all of them.
+// other processes, no threads and no files: whoever builds one hands these in, so that a test can
+// play all of them.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ class Clock {
   virtual uint64_t monotonic_ns() = 0;  // what delays are measured with
 };
 
-// Told when an event has been written to an armed event queue (see rdma/cxiverbs-abi.h, Notification),
-// when a command failed, and when the state of the link changes.
+// Told when an event has been written to an armed event queue (see rdma/cxiverbs-abi.h,
+// Notification), when a command failed, and when the state of the link changes.
 class Interrupts {
  public:
   virtual ~Interrupts() = default;
@@ -47,7 +47,8 @@ class Trace {
   virtual void line(std::string_view text) = 0;
 };
 
-// Memory that both sides have mapped (rings, doorbells, slot memory): kept alive by whoever uses it.
+// Memory that both sides have mapped (rings, doorbells, slot memory): kept alive by whoever uses
+// it.
 struct SharedPages {
   std::shared_ptr<void> owner;
   std::span<std::byte> bytes;

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// What comes back: responses, failures and time-outs become initiator events and counts
+// (behaviour 6.6).
+#include <algorithm>
+
+#include "ethernet/cassini_user_defs.h"
+#include "nic/engine.hpp"
+#include "nic/trace_text.hpp"
+
+namespace sim::nic {
+namespace {
+
+bool brings_reply(unsigned opcode) {
+  return opcode == C_CMD_GET || opcode == C_CMD_FETCHING_ATOMIC;
+}
+
+}  // namespace
+
+uint16_t Nic::take_spt() {
+  const uint16_t spt = free_spts_.front();
+  free_spts_.pop_front();
+  Message& m = messages_[spt];
+  m = {};
+  m.busy = true;
+  m.seq = next_seq_++ & 0xfff;
+  m.progress_ns = now_ns_;
+  busy_messages_++;
+  return spt;
+}
+
+void Nic::free_spt(uint16_t spt, bool may_still_be_answered) {
+  messages_[spt].busy = false;
+  busy_messages_--;
+  // The last one used is warm; one that a late answer could hit is used again as late as possible.
+  if (may_still_be_answered)
+    free_spts_.push_back(spt);
+  else
+    free_spts_.push_front(spt);
+}
+
+void Nic::notify(EventQueue& queue) {
+  if (const auto value = queue.take_notification()) {
+    say("eq {}: notification {}", queue.eqn(), *value);
+    interrupts_.event_written(queue.eqn(), *value);
+  }
+  for (const unsigned other : queue.wakes)
+    if (EventQueue* woken = eq(other))
+      if (const auto value = woken->take_notification()) {
+        say("eq {}: notification {} by eq {}", other, *value, queue.eqn());
+        interrupts_.event_written(other, *value);
+      }
+}
+
+void Nic::post(EventQueue& queue, const EventBytes& event) {
+  if (!queue.write(event, clock_.realtime_ns())) say("eq {}: full, event dropped", queue.eqn());
+  notify(queue);
+}
+
+void Nic::sent_locally(const Message& m) {
+  const CommandOptions& o = m.options;
+  if (o.event_ct_send) count(o.ct, true, o.event_ct_bytes ? m.request_len : 1);
+  if (o.eq == 0 || m.no_match || o.event_send_disable || o.event_success_disable || m.rendezvous)
+    return;
+  EventQueue* queue = eq(o.eq);
+  if (!queue || queue->rgid() != m.rgid) return;
+  InitiatorEvent event;
+  event.type = C_EVENT_SEND;
+  event.return_code = C_RC_OK;
+  event.user_ptr = o.user_ptr;
+  event.mlength = m.request_len;
+  say("eq {}: SEND user_ptr {:#x}", o.eq, o.user_ptr);
+  post(*queue, encode(event, queue->initiator_long(), clock_.realtime_ns()));
+}
+
+void Nic::handle_response(fabric::Packet&& packet) {
+  const auto response = decode_response(packet.header);
+  if (!response || response->spt >= messages_.size()) return wire_.give(std::move(packet));
+  Message& m = messages_[response->spt];
+  // Restricted packets carry no sequence number, so neither do their answers.
+  const bool restricted = m.options.restricted || m.parent != no_message;
+  if (!m.busy || m.peer != response->source_nid || (!restricted && m.seq != response->seq)) {
+    say("response to {} that nobody waits for", response->spt);
+    return wire_.give(std::move(packet));
+  }
+  m.progress_ns = now_ns_;
+  if (!packet.payload.empty() && brings_reply(m.opcode)) {
+    const uint64_t most = m.opcode == C_CMD_GET ? m.request_len : atomic_payload_bytes;
+    if (response->offset <= most && packet.payload.size() <= most - response->offset) {
+      const int rc = memory_.write(m.rgid, m.lac, m.local + response->offset, packet.payload);
+      if (rc != C_RC_OK && m.local_rc == 0) m.local_rc = static_cast<uint8_t>(rc);
+    }
+  }
+  const Response r = *response;
+  wire_.give(std::move(packet));
+  if (r.last) finish(r.spt, r.return_code, r.return_code != C_RC_OK, r.mlength, r.ptl_list);
+}
+
+void Nic::finish(uint16_t spt, int return_code, bool by_target, uint32_t mlength, unsigned list,
+                 bool may_still_be_answered) {
+  const Message m = messages_[spt];
+  if (m.local_rc != 0) {
+    return_code = m.local_rc;
+    by_target = m.parts_by_target;
+  }
+  free_spt(spt, may_still_be_answered);
+  if (m.parent != no_message) return finish_part(m.parent, return_code, by_target, mlength, list);
+
+  const bool reply = brings_reply(m.opcode);
+  const bool good = return_code == C_RC_OK;
+  const CommandOptions& o = m.options;
+  if (tracing())
+    say("message {}: {} length {} in {}{}", spt,
+        name_of_return_code(static_cast<unsigned>(return_code)), mlength, name_of_list(list),
+        by_target ? " (target)" : "");
+  if (reply ? o.event_ct_reply : o.event_ct_ack) count(o.ct, good, o.event_ct_bytes ? mlength : 1);
+  EventQueue* queue = o.eq != 0 ? eq(o.eq) : nullptr;
+  if (queue && queue->rgid() == m.rgid && (!good || (!m.no_match && !o.event_success_disable))) {
+    InitiatorEvent event;
+    event.type = reply ? C_EVENT_REPLY : C_EVENT_ACK;
+    event.return_code = static_cast<uint8_t>(return_code);
+    event.ptl_list = static_cast<uint8_t>(list);
+    event.tgt_error = by_target;
+    event.rendezvous = m.rendezvous;
+    event.mlength = mlength;
+    event.user_ptr = o.user_ptr;
+    if (tracing())
+      say("eq {}: {} {} user_ptr {:#x} length {}", o.eq, name_of_event(event.type),
+          name_of_return_code(event.return_code), o.user_ptr, mlength);
+    post(*queue, encode(event, queue->initiator_long(), clock_.realtime_ns()));
+  }
+  if (CommandQueue* from = cmdq(m.queue)) from->outstanding--;
+}
+
+void Nic::finish_part(uint16_t parent, int return_code, bool by_target, uint32_t mlength,
+                      unsigned list) {
+  Message& m = messages_[parent];
+  if (!m.busy) return;
+  m.parts--;
+  m.placed += mlength;
+  m.progress_ns = now_ns_;
+  if (return_code != C_RC_OK && m.local_rc == 0) {
+    m.local_rc = static_cast<uint8_t>(return_code);
+    m.parts_by_target = by_target;
+  }
+  if (m.parts == 0 && m.all_sent) finish(parent, C_RC_OK, false, m.placed, list);
+}
+
+bool Nic::give_up() {
+  uint64_t oldest = now_ns_;
+  bool any = false;
+  for (uint16_t spt = 0; spt < messages_.size(); spt++) {
+    const Message& m = messages_[spt];
+    if (!m.busy || m.parts != 0) continue;
+    if (now_ns_ - m.progress_ns < config_.give_up_ns) {
+      oldest = std::min(oldest, m.progress_ns);
+      continue;
+    }
+    say("message {}: no answer from nid {}", spt, m.peer);
+    any = true;
+    finish(spt, C_RC_UNDELIVERABLE, false, 0, 0, true);
+  }
+  next_give_up_ns_ = oldest + config_.give_up_ns;
+  return any;
+}
+
+void Nic::abandon(fabric::Packet&& packet) {
+  if (const auto request = decode_request(packet.header)) {
+    const Message& m = messages_[request->spt];
+    const bool restricted = request->format == PacketFormat::restricted;
+    if (m.busy && (restricted || m.seq == request->seq)) {
+      say("message {}: nid {} cannot be reached", request->spt, m.peer);
+      finish(request->spt, C_RC_UNDELIVERABLE, false, 0, 0);
+    }
+  }
+  wire_.give(std::move(packet));
+}
+
+void Nic::end_queue_messages(unsigned queue, int return_code) {
+  for (uint16_t spt = 0; spt < messages_.size(); spt++) {
+    Message& m = messages_[spt];
+    if (!m.busy) continue;
+    const bool of_parent =
+        m.parent != no_message && messages_[m.parent].busy && messages_[m.parent].queue == queue;
+    if (of_parent) {
+      messages_[m.parent].parts--;
+      free_spt(spt, true);
+    }
+  }
+  for (uint16_t spt = 0; spt < messages_.size(); spt++)
+    if (messages_[spt].busy && messages_[spt].queue == queue)
+      finish(spt, return_code, false, 0, 0, true);
+}
+
+}  // namespace sim::nic

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Commands on counting events, what counts, and what a count sets off (behaviour 7).
+#include "ethernet/cassini_user_defs.h"
+#include "nic/engine.hpp"
+#include "nic/trace_text.hpp"
+
+namespace sim::nic {
+namespace {
+
+constexpr unsigned fired_per_pass = 64;
+
+}  // namespace
+
+Nic::Outcome Nic::execute_counter(CommandQueue& queue, const TxCommand& c) {
+  const auto own = [&](unsigned n) { return ct(n) && ct(n)->rgid() == queue.rgid; };
+  const auto success = c.set_success ? std::optional(c.success) : std::nullopt;
+  const auto failure = c.set_failure ? std::optional<unsigned>(c.failure) : std::nullopt;
+  const bool trigger = c.opcode >= C_CMD_CT_TRIG_DMA;
+  const bool names_ct = c.opcode != C_CMD_CT_TRIG_DMA && c.opcode != C_CMD_CT_TRIG_EVENT;
+  if ((names_ct && !own(c.ct)) || (trigger && !own(c.trig_ct))) return {C_RC_PERM_VIOLATION};
+  if (c.opcode == C_CMD_CT_TRIG_DMA) {
+    if (const int rc = check_rights(queue.rgid, c.options); rc != C_RC_OK) return {rc};
+  }
+  if (c.opcode == C_CMD_CT_TRIG_EVENT && c.eq != 0 && (!eq(c.eq) || eq(c.eq)->rgid() != queue.rgid))
+    return {C_RC_PERM_VIOLATION};
+  switch (c.opcode) {
+    case C_CMD_CT_SET:
+      say("queue {}: CT_SET {}", queue.index, c.ct);
+      ct(c.ct)->set(success, failure);
+      counter_changed(c.ct);
+      return {C_RC_OK};
+    case C_CMD_CT_INC:
+      say("queue {}: CT_INC {} by {}", queue.index, c.ct, success.value_or(0));
+      ct(c.ct)->add(success.value_or(0), failure.value_or(0));
+      counter_changed(c.ct);
+      return {C_RC_OK};
+    case C_CMD_CT_GET:
+      ct(c.ct)->write_back();
+      return {C_RC_OK};
+    case C_CMD_CT_CANCEL:
+      say("queue {}: CT_CANCEL {}", queue.index, c.ct);
+      triggered_entries_ -= static_cast<unsigned>(ct(c.ct)->cancel());
+      return {C_RC_OK};
+    default:
+      break;
+  }
+  if (triggered_entries_ >= C_NUM_TLES) return {C_RC_OK, true};
+  triggered_entries_++;
+  say("queue {}: waits for ct {} to reach {}", queue.index, c.trig_ct, c.threshold);
+  ct(c.trig_ct)->wait(c.threshold, {c, queue.index});
+  counter_changed(c.trig_ct);
+  return {C_RC_OK};
+}
+
+void Nic::count(unsigned n, bool success, uint64_t amount) {
+  Counter* counter = ct(n);
+  if (!counter) return;
+  counter->add(success ? amount : 0, success ? 0 : 1);
+  say("ct {}: {} success {} failure", n, counter->success(), counter->failure());
+  counter_changed(n);
+}
+
+void Nic::counter_changed(unsigned n) {
+  while (auto op = ct(n)->take_due())
+    due_.emplace_back(n, std::move(*op));
+}
+
+bool Nic::fire_due() {
+  bool any = false;
+  for (unsigned i = 0; i < fired_per_pass && !due_.empty(); i++) {
+    if (!fire(due_.front().second)) break;
+    due_.pop_front();
+    triggered_entries_--;
+    any = true;
+  }
+  return any;
+}
+
+// False: there is no room for it now, it stays first.
+bool Nic::fire(const TriggeredOp& op) {
+  const TxCommand& c = op.command;
+  CommandQueue* queue = cmdq(op.queue);
+  if (!queue) return true;
+  switch (c.opcode) {
+    case C_CMD_CT_TRIG_SET:
+    case C_CMD_CT_TRIG_INC: {
+      Counter* counter = ct(c.ct);
+      if (!counter) return true;
+      if (c.opcode == C_CMD_CT_TRIG_INC) {
+        counter->add(c.set_success ? c.success : 0, c.set_failure ? c.failure : 0);
+      } else {
+        counter->set(c.set_success ? std::optional(c.success) : std::nullopt,
+                     c.set_failure ? std::optional<unsigned>(c.failure) : std::nullopt);
+      }
+      counter_changed(c.ct);
+      return true;
+    }
+    case C_CMD_CT_TRIG_EVENT: {
+      if (Counter* counter = ct(c.trig_ct)) counter->write_back();
+      EventQueue* events = c.eq != 0 ? eq(c.eq) : nullptr;
+      if (events && events->rgid() == queue->rgid)
+        post(*events, encode_triggered_op(c.trig_ct, c.threshold, events->initiator_long(),
+                                          clock_.realtime_ns()));
+      return true;
+    }
+    default:
+      break;
+  }
+  // Triggered transfers use the profile of LCID 0. What cannot be started any more is dropped; its
+  // queue was told of bad arguments when the command was taken.
+  TxCommand transfer_command = c;
+  transfer_command.opcode = c.embedded_opcode;
+  const Outcome outcome = transfer(op.queue, queue->rgid, 0, transfer_command, c.options);
+  return !outcome.stalled;
+}
+
+}  // namespace sim::nic

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// One event queue: where the next event goes, whether there is room, and the two-phase write into
+// memory that a program reads at the same time (behaviour 6.2 to 6.4).
+//
+// Slots are 64 bytes. Slot 0 is the status, one more is a guard, so a ring of n slots holds n - 2.
+// An event never crosses a slot: what is left of one is filled with NULL_EVENTs. Slots promised to
+// messages from the network that are still under way count as used, and such messages cannot take
+// the last `reserved` ones.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "nic/events.hpp"
+#include "nic/ports.hpp"
+
+namespace sim::nic {
+
+struct EqConfig;
+
+class EventQueue {
+ public:
+  EventQueue(unsigned eqn, unsigned rgid, const EqConfig& config);
+
+  unsigned eqn() const { return eqn_; }
+  unsigned rgid() const { return rgid_; }
+  bool initiator_long() const { return initiator_long_; }
+  bool target_long() const { return target_long_; }
+
+  /// Takes room for `slots` events from the network; false: none is left.
+  bool promise(unsigned slots);
+  void unpromise(unsigned slots) { promised_ -= slots; }
+  /// Writes an event for which room was promised.
+  void write_promised(const EventBytes& event, uint64_t realtime_ns);
+  /// Writes an event that has no promise; false: there was no room and it is dropped.
+  bool write(const EventBytes& event, uint64_t realtime_ns);
+
+  /// The value of the armed word when it asks for a notification that was not given yet.
+  std::optional<uint8_t> take_notification();
+
+  unsigned capacity() const { return slots_ - 2; }
+  unsigned reserved() const { return reserved_; }
+  /// Returns 0 and the new number, EINVAL or ENOSPC.
+  int adjust_reserve(int delta);
+  uint64_t dropped() const { return dropped_; }
+  bool timestamps() const { return timestamp_events_; }
+
+  /// From now on events go to the new ring, once EQ_SWITCH fits into the old one.
+  int begin_resize(SharedPages ring, uint64_t realtime_ns);
+  int complete_resize();
+
+  std::vector<unsigned> wakes;  // other queues whose notification an event here raises
+
+ private:
+  unsigned used() const;
+  unsigned thresholds_above_free() const;
+  void look_at_reader();
+  bool room(unsigned more, unsigned keep_free);
+  unsigned slots_for(size_t bytes) const;
+  void put(const EventBytes& event);
+  void pad_to(size_t alignment);
+  void store(const EventBytes& event);
+  void note_drop(uint64_t realtime_ns);
+  void check_thresholds(uint64_t realtime_ns);
+  void write_status(uint64_t realtime_ns);
+  bool try_switch(uint64_t realtime_ns);
+
+  unsigned eqn_, rgid_;
+  SharedPages ring_, sw_state_;
+  unsigned slots_;
+  unsigned reader_ = 1;   // slot that the program reads next, as far as is known
+  size_t write_at_ = 64;  // byte of the ring
+  unsigned promised_ = 0;
+  unsigned reserved_;
+  uint8_t notified_ = 0;  // bits 44-47 of the software state at the last notification
+  bool initiator_long_, target_long_, drop_status_disable_, timestamp_events_, combining_disable_;
+
+  bool unacked_drop_ = false;
+  bool drop_seq_ = false;
+  uint64_t dropped_ = 0;
+
+  std::vector<unsigned> thresholds_;  // free slots, fewest first
+  unsigned crossed_ = 0;              // how many of them the free slots have fallen below
+  uint8_t threshold_id_ = 0;
+  bool threshold_status_ = false;
+
+  std::optional<SharedPages> next_ring_;  // resize asked for
+  bool switched_ = false;                 // EQ_SWITCH written, not completed by the driver
+  bool using_b_ = false;
+};
+
+}  // namespace sim::nic

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Commands of transmit queues: fetched, checked, and started or refused (behaviour 2).
+#include "ethernet/cassini_fields.hpp"
+#include "ethernet/cassini_user_defs.h"
+#include "nic/addressing.hpp"
+#include "nic/engine.hpp"
+#include "nic/trace_text.hpp"
+
+namespace sim::nic {
+namespace {
+
+constexpr unsigned commands_per_pass = 16;
+constexpr unsigned most_outstanding = 128;  // of one queue, as on Cassini 2 (behaviour 12)
+constexpr size_t most_held_bytes = size_t{16} << 20;  // for peers that do not answer
+
+bool is_queue_noop(const CommandBytes& bytes) {
+  return cassini::c_cmd::cmd_type::get(bytes.data()) == C_CMD_TYPE_CQ &&
+         cassini::c_cmd::opcode::get(bytes.data()) == C_CMD_CQ_NOOP;
+}
+
+}  // namespace
+
+bool Nic::run_transmit(CommandQueue& queue) {
+  bool any = false;
+  for (unsigned i = 0; i < commands_per_pass && queue.ring.pending() && !queue.sending; i++) {
+    if (queue.fence && queue.outstanding != 0) break;
+    queue.fence = false;
+    const auto fetched = queue.ring.fetch(command_);
+    const auto code = static_cast<uint8_t>(command_[0]);
+    Outcome outcome{fetched.return_code};
+    if (fetched.return_code == C_RC_OK) {
+      const auto use = queue.config.triggered ? QueueUse::triggers : QueueUse::transfers;
+      const auto parsed = parse_tx(std::span(command_).first(fetched.bytes), use);
+      outcome.return_code = parsed.return_code;
+      if (queue.noop_must_follow && !is_queue_noop(command_))
+        outcome.return_code = C_RC_CMD_INVALID_ARG;
+      if (outcome.return_code == C_RC_OK) outcome = execute(queue, parsed.command);
+    }
+    if (outcome.stalled) break;
+    any = true;
+    if (outcome.return_code != C_RC_OK) {
+      fail_queue(queue, outcome.return_code, code);
+      break;
+    }
+    queue.ring.advance(fetched.bytes);
+  }
+  return any;
+}
+
+void Nic::fail_queue(CommandQueue& queue, int return_code, uint8_t command) {
+  const bool target = !queue.config.transmit;
+  queue.failed = true;
+  queue.ring.fail(return_code, command);
+  say("queue {} slot {}: command {:#04x} failed, {}; the queue stops", queue.index,
+      queue.ring.slot(), command, name_of_return_code(static_cast<unsigned>(return_code)));
+  EventQueue* events = eq(queue.config.eqn);
+  if (events && events->rgid() == queue.rgid)
+    post(*events,
+         encode_command_failure(target ? queue.index - C_NUM_TRANSMIT_CQS : queue.index, target,
+                                queue.ring.slot(), command, static_cast<uint8_t>(return_code)));
+  interrupts_.command_failed(queue.index, target);
+}
+
+int Nic::check_rights(unsigned rgid, const CommandOptions& options) const {
+  if (options.eq != 0 && (!eq(options.eq) || eq(options.eq)->rgid() != rgid))
+    return C_RC_PERM_VIOLATION;
+  if (options.ct != 0 && (!ct(options.ct) || ct(options.ct)->rgid() != rgid))
+    return C_RC_PERM_VIOLATION;
+  return C_RC_OK;
+}
+
+Nic::Outcome Nic::execute(CommandQueue& queue, const TxCommand& command) {
+  switch (command.kind) {
+    case TxKind::noop:
+      queue.noop_must_follow = false;
+      return {C_RC_OK};
+    case TxKind::state: {
+      const int rc = check_rights(queue.rgid, command.options);
+      if (rc != C_RC_OK) return {rc};
+      queue.state = command.options;
+      say("queue {}: CSTATE eq {} ct {} initiator {:#010x}", queue.index, queue.state.eq,
+          queue.state.ct, queue.state.initiator);
+      return {C_RC_OK};
+    }
+    case TxKind::fence:
+      say("queue {}: FENCE behind {} outstanding", queue.index, queue.outstanding);
+      queue.fence = true;
+      return {C_RC_OK};
+    case TxKind::lcid:
+      if (queue.ring.second_half_of_128()) return {C_RC_CMD_ALIGN_ERROR};
+      if (!groups_[queue.rgid].profiles[command.lcid].valid) return {C_RC_PERM_VIOLATION};
+      queue.lcid = command.lcid;
+      queue.noop_must_follow = true;
+      say("queue {}: LCID {}", queue.index, command.lcid);
+      return {C_RC_OK};
+    case TxKind::counter:
+      return execute_counter(queue, command);
+    case TxKind::transfer:
+      break;
+  }
+  if (!command.immediate)
+    return transfer(queue.index, queue.rgid, queue.lcid, command, command.options);
+  CommandOptions options = queue.state;
+  if (command.small_message) {
+    options.restricted = options.reduction = false;
+    options.user_ptr = command.options.user_ptr;
+  } else if (command.opcode == C_CMD_PUT && !options.restricted &&
+             command.request_len > C_MAX_IDC_PAYLOAD_UNR) {
+    return {C_RC_CMD_INVALID_ARG};
+  }
+  return transfer(queue.index, queue.rgid, queue.lcid, command, options);
+}
+
+Nic::Outcome Nic::transfer(unsigned queue_index, unsigned rgid, unsigned lcid,
+                           const TxCommand& command, const CommandOptions& options) {
+  CommandQueue* queue = cmdq(queue_index);
+  const Profile& profile = groups_[rgid].profiles[lcid];
+  if (!profile.valid) return {C_RC_PERM_VIOLATION};
+  if (const int rc = check_rights(rgid, options); rc != C_RC_OK) return {rc};
+  const uint32_t peer = dfa_nid(command.dfa);
+  if (free_spts_.empty() || (queue && queue->outstanding >= most_outstanding) ||
+      (wire_.holding(peer) && wire_.held_bytes() > most_held_bytes))
+    return {C_RC_OK, true};
+
+  const uint16_t spt = take_spt();
+  Message& m = messages_[spt];
+  m.no_match = command.no_match;
+  m.opcode = command.opcode;
+  m.queue = static_cast<uint16_t>(queue_index);
+  m.rgid = static_cast<uint16_t>(rgid);
+  m.peer = peer;
+  m.request_len = command.request_len;
+  m.options = options;
+  if (queue) queue->outstanding++;
+
+  Request r;
+  r.format = options.restricted      ? PacketFormat::restricted
+             : command.small_message ? PacketFormat::small_message
+                                     : PacketFormat::unrestricted;
+  r.opcode = command.opcode;
+  r.dscp = profile.dscp;
+  r.vni = profile.vni;
+  r.index_ext = options.index_ext;
+  r.flush = options.flush;
+  r.use_offset_for_get = options.use_offset_for_get;
+  r.rendezvous_id = command.rendezvous_id;
+  r.eager_length = command.eager_length;
+  r.spt = spt;
+  r.seq = m.seq;
+  r.source_nid = config_.nid;
+  r.dfa = command.dfa;
+  r.initiator = options.initiator;
+  r.request_len = command.request_len;
+  r.remote_offset = command.remote_offset;
+  r.match_bits = command.match_bits;
+  r.header_data = command.header_data;
+  if (tracing())
+    say("queue {}: {}{}{} to nid {} pid {} index {} vni {} length {} match {:#x} offset {:#x} as "
+        "{}",
+        queue_index, command.immediate ? "immediate " : "", options.restricted ? "restricted " : "",
+        name_of_opcode(command.opcode), peer, pid_of_dfa(command.dfa, config_.pid_bits),
+        index_of_dfa(command.dfa, options.index_ext, config_.pid_bits), profile.vni,
+        command.request_len, command.match_bits, command.remote_offset, spt);
+  send_first(spt, command, r);
+  return {C_RC_OK};
+}
+
+}  // namespace sim::nic

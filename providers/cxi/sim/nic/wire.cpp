@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "nic/wire.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sim::nic {
+namespace {
+
+constexpr size_t largest_small = 4096;  // bytes of payload
+constexpr size_t most_small = 256, most_large = 8;
+
+}  // namespace
+
+fabric::Packet Wire::take(size_t payload_bytes) {
+  auto& spare = payload_bytes > largest_small ? spare_large_ : spare_small_;
+  fabric::Packet packet;
+  if (!spare.empty()) {
+    packet = std::move(spare.back());
+    spare.pop_back();
+  }
+  packet.payload.resize(payload_bytes);
+  return packet;
+}
+
+void Wire::give(fabric::Packet&& packet) {
+  const bool large = packet.payload.capacity() > largest_small;
+  auto& spare = large ? spare_large_ : spare_small_;
+  if (spare.size() < (large ? most_large : most_small)) spare.push_back(std::move(packet));
+}
+
+Wire::Sent Wire::send(fabric::Packet&& packet, uint64_t now) {
+  const uint32_t to = packet.destination_nid;
+  if (!holding(to)) {
+    if (fabric_.send(std::move(packet))) {
+      if (!down_.empty()) down_.erase(to);
+      return Sent::yes;
+    }
+    if (down_.contains(to)) {
+      give(std::move(packet));
+      return Sent::refused;
+    }
+    holds_[to].since = now;
+  }
+  held_bytes_ += packet.payload.size();
+  holds_[to].packets.push_back(std::move(packet));
+  return Sent::held;
+}
+
+bool Wire::retry(uint64_t now, const std::function<void(fabric::Packet&&)>& abandoned) {
+  bool any = false;
+  std::vector<fabric::Packet> lost;
+  for (auto at = holds_.begin(); at != holds_.end();) {
+    Hold& hold = at->second;
+    while (!hold.packets.empty()) {
+      const size_t bytes = hold.packets.front().payload.size();
+      if (!fabric_.send(std::move(hold.packets.front()))) break;
+      held_bytes_ -= bytes;
+      hold.packets.pop_front();
+      any = true;
+    }
+    // What follows a packet that is given up goes with it: order within a connection is kept.
+    if (!hold.packets.empty() && now - hold.since >= give_up_ns_) {
+      down_.insert(at->first);
+      for (auto& packet : hold.packets) {
+        held_bytes_ -= packet.payload.size();
+        lost.push_back(std::move(packet));
+      }
+      hold.packets.clear();
+    }
+    at = hold.packets.empty() ? holds_.erase(at) : std::next(at);
+  }
+  for (auto& packet : lost)
+    abandoned(std::move(packet));
+  return any || !lost.empty();
+}
+
+fabric::Packet Wire::next_received() {
+  fabric::Packet packet = std::move(inbox_[inbox_at_++]);
+  if (inbox_at_ == inbox_.size()) {
+    inbox_.clear();
+    inbox_at_ = 0;
+  } else if (inbox_at_ >= 1024) {
+    inbox_.erase(inbox_.begin(), inbox_.begin() + 1024);
+    inbox_at_ -= 1024;
+  }
+  return packet;
+}
+
+}  // namespace sim::nic
