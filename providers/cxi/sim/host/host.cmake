@@ -38,7 +38,9 @@ add_executable(cxi_sim_on_double "${host_dir}/main.cpp" "${host_dir}/tests/kerne
 target_link_libraries(cxi_sim_on_double PRIVATE cxi_sim_host)
 add_executable(cxi_sim_probe "${host_dir}/tests/probe.cpp")
 add_executable(cxi_sim_probe_static "${host_dir}/tests/probe.cpp")
-target_link_options(cxi_sim_probe_static PRIVATE -static)
+if(NOT CXV_SANITIZE)  # the sanitizers' libraries are shared ones
+  target_link_options(cxi_sim_probe_static PRIVATE -static)
+endif()
 foreach(program cxi_sim_probe cxi_sim_probe_static)
   target_link_libraries(${program} PRIVATE kernel_headers Threads::Threads)
 endforeach()
