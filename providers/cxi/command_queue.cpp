@@ -9,23 +9,31 @@
 
 namespace cxi {
 
+void CommandQueue::init(std::byte* memory, std::uint32_t slots, volatile std::uint64_t* doorbell,
+                        std::uint32_t index, std::uint8_t lcid) noexcept {
+  memory_ = memory;
+  bytes_ = std::size_t{slots} * C_CQ_CMD_SIZE;
+  doorbell_ = doorbell;
+  index_ = index;
+  lcid_ = first_lcid_ = lcid;
+  cstate_known_ = false;
+  ring_.init(memory, slots);
+}
+
 int CommandQueue::map(const ibv_context& context, const cxi_abi_cmdq_info& info) noexcept {
   // A queue without a doorbell could never be told anything.
   if (!(info.window_flags & CXI_ABI_WINDOW_DOORBELL)) return EOPNOTSUPP;
-  bytes_ = std::size_t{info.slots} * C_CQ_CMD_SIZE;
-  if (const int err = map_cookie(context, info.ring_cookie, bytes_, memory_)) return err;
+  const std::size_t bytes = std::size_t{info.slots} * C_CQ_CMD_SIZE;
+  std::byte* memory = nullptr;
+  if (const int err = map_cookie(context, info.ring_cookie, bytes, memory)) return err;
   std::byte* launch = nullptr;
   if (const int err = map_cookie(context, info.launch_cookie, page_bytes(), launch)) {
-    unmap_cookie(memory_, bytes_);
-    memory_ = nullptr;
+    unmap_cookie(memory, bytes);
     return err;
   }
   launch_ = launch;
-  doorbell_ = reinterpret_cast<volatile std::uint64_t*>(launch + info.launch_offset);
-  index_ = info.index;
-  lcid_ = first_lcid_ = static_cast<std::uint8_t>(info.lcid);
-  cstate_known_ = false;
-  ring_.init(memory_, info.slots);
+  init(memory, info.slots, reinterpret_cast<volatile std::uint64_t*>(launch + info.launch_offset),
+       info.index, static_cast<std::uint8_t>(info.lcid));
   return 0;
 }
 

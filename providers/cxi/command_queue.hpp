@@ -18,6 +18,9 @@ namespace cxi {
 
 class CommandQueue {
  public:
+  /// A queue in memory that is there already.
+  void init(std::byte* memory, std::uint32_t slots, volatile std::uint64_t* doorbell,
+            std::uint32_t index, std::uint8_t lcid) noexcept;
   /// Maps a queue that the kernel made. Returns 0 or an errno value.
   int map(const ibv_context& context, const cxi_abi_cmdq_info& info) noexcept;
   void unmap() noexcept;

@@ -9,9 +9,11 @@ namespace cxi {
 namespace {
 
 std::string_view next_item(std::string_view& list) noexcept {
-  const std::size_t comma = list.find(',');
-  std::string_view item = list.substr(0, comma);
-  list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+  std::size_t length = 0;
+  while (length < list.size() && list[length] != ',')
+    length++;
+  std::string_view item{list.data(), length};
+  list.remove_prefix(length < list.size() ? length + 1 : length);
   while (!item.empty() && item.front() == ' ')
     item.remove_prefix(1);
   while (!item.empty() && item.back() == ' ')

@@ -70,7 +70,8 @@ void finish_request(Qp& qp, std::uint32_t index, ibv_wc_status status,
 
 void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept {
   SendRequest& request = qp.send.requests[index & qp.send.mask];
-  if (request.progress != Progress::in_flight) return;
+  const bool announced = ((index - qp.send.head) & qp.send.mask) < qp.send.tail - qp.send.head;
+  if (!announced || request.progress != Progress::in_flight) return;
   if (qp.send_cq->timestamps && event.bytes >= cassini::c_event_initiator_long::bytes) {
     using Long = cassini::c_event_initiator_long;
     request.timestamp_ns =

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "event_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "ring_writer_of_events.hpp"
+
+namespace cxi {
+namespace {
+
+class EventRingTest : public testing::Test {
+ protected:
+  EventRingTest() : nic_(4) { ring_.init(nic_.memory(), nic_.bytes()); }
+
+  NicSide nic_;
+  EventRing ring_;
+};
+
+TEST_F(EventRingTest, IsEmptyAtFirst) {
+  EXPECT_FALSE(ring_.peek());
+  EXPECT_EQ(ring_.read_slot(), 1u);
+}
+
+TEST_F(EventRingTest, ReadsTheThreeSizes) {
+  nic_.answer(0x1234, C_RC_OK, 5);
+  nic_.fill(16);
+  nic_.long_answer(0x5678, C_RC_OK, 6, 7, 8);
+  nic_.put({.pte = 3, .buffer_id = 9, .mlength = 10, .rlength = 10});
+  const EventView first = ring_.peek();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first.bytes, 16u);
+  EXPECT_EQ(first.type(), unsigned{C_EVENT_ACK});
+  EXPECT_EQ(first.return_code(), unsigned{C_RC_OK});
+  ring_.consume(first);
+  EXPECT_EQ(ring_.peek().type(), unsigned{C_EVENT_NULL_EVENT});
+  ring_.consume(ring_.peek());
+  EXPECT_EQ(ring_.peek().bytes, 32u);
+  EXPECT_EQ(ring_.read_slot(), 1u);
+  ring_.consume(ring_.peek());
+  EXPECT_EQ(ring_.read_slot(), 2u);
+  EXPECT_EQ(ring_.peek().bytes, 64u);
+  ring_.consume(ring_.peek());
+  EXPECT_FALSE(ring_.peek());
+}
+
+TEST_F(EventRingTest, WaitsForTheLastByte) {
+  std::byte* at = nic_.put({.pte = 3, .buffer_id = 9});
+  const std::byte last = at[63];
+  at[63] = std::byte{0};
+  EXPECT_FALSE(ring_.peek());
+  at[63] = last;
+  EXPECT_TRUE(ring_.peek());
+}
+
+TEST_F(EventRingTest, ZeroesWhatItConsumesAndWrapsBehindTheStatus) {
+  for (unsigned lap = 0; lap < 3; lap++)
+    for (std::uint16_t id = 1; id <= 3; id++) {
+      nic_.put({.pte = 1, .buffer_id = id});
+      const EventView event = ring_.peek();
+      ASSERT_TRUE(event);
+      EXPECT_EQ(cassini::c_event_target_long::buffer_id::get(event.at), id);
+      EXPECT_EQ(ring_.read_slot(), id);
+      ring_.consume(event);
+      EXPECT_FALSE(ring_.peek());
+    }
+  for (std::uint32_t i = 64; i < nic_.bytes(); i++)
+    EXPECT_EQ(nic_.memory()[i], std::byte{0});
+}
+
+TEST_F(EventRingTest, LooksAheadWithoutConsuming) {
+  nic_.answer(1, C_RC_OK, 0);
+  nic_.answer(2, C_RC_OK, 0);
+  nic_.fill(32);
+  nic_.put({.pte = 1, .buffer_id = 1});
+  std::vector<unsigned> seen;
+  ring_.look_ahead([&](EventView event) { seen.push_back(event.type()); });
+  EXPECT_EQ(seen,
+            (std::vector<unsigned>{C_EVENT_ACK, C_EVENT_ACK, C_EVENT_NULL_EVENT, C_EVENT_PUT}));
+  EXPECT_EQ(ring_.position(), 64u);
+}
+
+TEST_F(EventRingTest, LookingAheadEndsInAFullRing) {
+  for (std::uint16_t id = 1; id <= 3; id++)
+    nic_.put({.pte = 1, .buffer_id = id});
+  unsigned count = 0;
+  ring_.look_ahead([&](EventView) { count++; });
+  EXPECT_EQ(count, 3u);
+}
+
+TEST_F(EventRingTest, ABlankKeepsItsPlaceAndItsWorth) {
+  nic_.answer(1, C_RC_OK, 0);
+  nic_.answer(2, C_RC_OK, 0);
+  ring_.blank(ring_.peek(), true);
+  const EventView first = ring_.peek();
+  EXPECT_EQ(first.bytes, 16u);
+  EXPECT_EQ(first.type(), unsigned{C_EVENT_NULL_EVENT});
+  EXPECT_TRUE(EventRing::is_counted_blank(first));
+  ring_.consume(first);
+  ring_.blank(ring_.peek(), false);
+  EXPECT_FALSE(EventRing::is_counted_blank(ring_.peek()));
+}
+
+TEST_F(EventRingTest, AFillerOfTheNicCountsForNothing) {
+  nic_.fill(16);
+  EXPECT_FALSE(EventRing::is_counted_blank(ring_.peek()));
+}
+
+}  // namespace
+}  // namespace cxi

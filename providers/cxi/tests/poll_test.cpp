@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// From an event in the ring to a completion, and what the queue pair does about it.
+#include <gmock/gmock.h>
+
+#include "fake_objects.hpp"
+
+namespace cxi {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Sending : public QpOnPaper {};
+class Receiving : public QpOnPaper {};
+class Flushing : public QpOnPaper {};
+class Notifying : public QpOnPaper {};
+
+TEST_F(Sending, AnAnswerCompletesTheRequest) {
+  ASSERT_EQ(send(42, 100), 0);
+  EXPECT_THAT(poll(), IsEmpty());
+  nic.answer(user(0), C_RC_OK, 100);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].wr_id, 42u);
+  EXPECT_EQ(wc[0].status, IBV_WC_SUCCESS);
+  EXPECT_EQ(wc[0].opcode, IBV_WC_SEND);
+  EXPECT_EQ(wc[0].vendor_err, 0u);
+  EXPECT_EQ(wc[0].qp_num, qp->ibv.qp.qp_num);
+}
+
+TEST_F(Sending, CompletionsComeInPostingOrder) {
+  for (std::uint64_t id = 1; id <= 3; id++)
+    ASSERT_EQ(send(id, 8), 0);
+  nic.answer(user(2), C_RC_OK, 8);
+  nic.answer(user(1), C_RC_OK, 8);
+  EXPECT_THAT(poll(), IsEmpty());
+  nic.answer(user(0), C_RC_OK, 8);
+  EXPECT_THAT(polled_ids(), ElementsAre(1, 2, 3));
+}
+
+TEST_F(Sending, OneAtATimeLosesNothing) {
+  for (std::uint64_t id = 1; id <= 3; id++)
+    ASSERT_EQ(send(id, 8), 0);
+  nic.answer(user(1), C_RC_OK, 8);
+  nic.answer(user(0), C_RC_OK, 8);
+  nic.answer(user(2), C_RC_OK, 8);
+  for (std::uint64_t id = 1; id <= 3; id++) {
+    const auto wc = poll(1);
+    ASSERT_EQ(wc.size(), 1u);
+    EXPECT_EQ(wc[0].wr_id, id);
+  }
+  EXPECT_THAT(poll(1), IsEmpty());
+}
+
+TEST_F(Sending, UnsignalledSuccessIsSwallowedAnErrorIsNot) {
+  ASSERT_EQ(send(1, 8, 0), 0);
+  ASSERT_EQ(send(2, 8, 0), 0);
+  nic.answer(user(0), C_RC_OK, 8);
+  EXPECT_THAT(poll(), IsEmpty());
+  nic.answer(user(1), C_RC_UNDELIVERABLE, 0);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].wr_id, 2u);
+  EXPECT_EQ(wc[0].status, IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(wc[0].vendor_err, unsigned{C_RC_UNDELIVERABLE});
+}
+
+TEST_F(Sending, SwallowedRequestsGiveTheirPlaceBack) {
+  for (unsigned round = 0; round < 3 * depth; round++) {
+    ASSERT_EQ(send(round, 8, 0), 0) << round;
+    nic.answer(user(round % depth), C_RC_OK, 8);
+    EXPECT_THAT(poll(), IsEmpty());
+  }
+}
+
+TEST_F(Sending, AllSignalledQueuePairsReportEverything) {
+  qp->signal_all = true;
+  ASSERT_EQ(send(1, 8, 0), 0);
+  nic.answer(user(0), C_RC_OK, 8);
+  EXPECT_THAT(polled_ids(), ElementsAre(1));
+}
+
+TEST_F(Sending, AMessageThatWasCutIsAnErrorHereToo) {
+  ASSERT_EQ(send(1, 100), 0);
+  nic.answer(user(0), C_RC_OK, 60);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].status, IBV_WC_REM_INV_REQ_ERR);
+}
+
+TEST_F(Sending, SmallMessagesTravelInTheCommand) {
+  std::memset(buffer.data(), 0x5a, 192);
+  ASSERT_EQ(send(1, 192), 0);
+  using State = cassini::c_cstate_cmd;
+  using Message = cassini::c_idc_msg_hdr;
+  const std::byte* state = tx_ring.data() + 4 * 64;
+  EXPECT_EQ(State::command::opcode::get(state), std::uint64_t{C_CMD_CSTATE});
+  EXPECT_EQ(State::initiator::get(state), (own_pid << 23 | own_nid));
+  EXPECT_EQ(State::index_ext::get(state), 33u & 31);
+  EXPECT_EQ(State::eq::get(state), 0x21u);
+  const std::byte* message = tx_ring.data() + 8 * 64;  // 256 bytes on their own boundary
+  EXPECT_EQ(Message::command::opcode::get(message), std::uint64_t{C_CMD_SMALL_MESSAGE});
+  EXPECT_EQ(Message::length::get(message), 224u);
+  EXPECT_EQ(Message::user_ptr::get(message), user(0));
+  EXPECT_EQ(Message::dfa::get(message), (0x456u << 12 | ((1u << 9) + 9)));
+  EXPECT_EQ(Message::match_bits::get(message), 0x3'0000'0077u);
+  EXPECT_EQ(message[32], std::byte{0x5a});
+  EXPECT_EQ(message[223], std::byte{0x5a});
+  EXPECT_EQ(tx_doorbell, 12u);
+}
+
+TEST_F(Sending, TheStateIsWrittenOnlyWhenItChanges) {
+  ASSERT_EQ(send(1, 8), 0);
+  EXPECT_EQ(tx_doorbell, 6u);
+  ASSERT_EQ(send(2, 8), 0);
+  EXPECT_EQ(tx_doorbell, 7u);
+  ah->peer.ri = 34;
+  ASSERT_EQ(send(3, 8), 0);
+  EXPECT_EQ(tx_doorbell, 9u);
+}
+
+TEST_F(Sending, LargerMessagesAreFetchedFromMemory) {
+  ASSERT_EQ(send(1, 193), 0);
+  using Put = cassini::c_full_dma_cmd;
+  const std::byte* put = tx_ring.data() + 4 * 64;
+  EXPECT_EQ(Put::command::cmd_type::get(put), std::uint64_t{C_CMD_TYPE_DMA});
+  EXPECT_EQ(Put::local_addr::get(put), 0x1000'0000u);
+  EXPECT_EQ(Put::lac::get(put), 2u);
+  EXPECT_EQ(Put::request_len::get(put), 193u);
+  EXPECT_EQ(tx_doorbell, 5u);
+}
+
+TEST_F(Sending, AnotherJobKeySwitchesTheProfileAndBack) {
+  ibv_sge sge = {reinterpret_cast<std::uintptr_t>(buffer.data()), 1000, key};
+  ASSERT_EQ(send_list(1, &sge, 1, IBV_SEND_SIGNALED, peer_key), 0);
+  using Lcid = cassini::c_cq_cmd;
+  const std::byte* command = tx_ring.data() + 4 * 64;
+  EXPECT_EQ(Lcid::command::opcode::get(command), std::uint64_t{C_CMD_CQ_LCID});
+  EXPECT_EQ(Lcid::lcid::get(command), 2u);
+  EXPECT_EQ(tx_doorbell, 7u);
+  ASSERT_EQ(send_list(2, &sge, 1, IBV_SEND_SIGNALED, peer_key), 0);
+  EXPECT_EQ(tx_doorbell, 8u);
+  ASSERT_EQ(send_list(3, &sge, 1), 0);
+  EXPECT_EQ(Lcid::lcid::get(tx_ring.data() + 8 * 64), 1u);
+}
+
+TEST_F(Sending, AStaleJobKeyIsRefused) {
+  ibv_sge sge = {reinterpret_cast<std::uintptr_t>(buffer.data()), 8, key};
+  EXPECT_EQ(send_list(1, &sge, 1, IBV_SEND_SIGNALED, 0x201), EINVAL);
+  EXPECT_EQ(tx_doorbell, 0u);
+}
+
+TEST_F(Sending, ABadLocalKeyIsACompletionInItsTurn) {
+  ASSERT_EQ(send(1, 8), 0);
+  ibv_sge bad = {reinterpret_cast<std::uintptr_t>(buffer.data()), 8, key + 1};
+  ASSERT_EQ(send_list(2, &bad, 1, 0), 0);
+  ASSERT_EQ(send(3, 8), 0);
+  EXPECT_THAT(poll(), IsEmpty());
+  nic.answer(user(2), C_RC_OK, 8);
+  nic.answer(user(0), C_RC_OK, 8);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 3u);
+  EXPECT_EQ(wc[1].wr_id, 2u);
+  EXPECT_EQ(wc[1].status, IBV_WC_LOC_PROT_ERR);
+}
+
+TEST_F(Sending, ABadLocalKeyAloneCompletesWithoutAnyEvent) {
+  ibv_sge bad = {reinterpret_cast<std::uintptr_t>(buffer.data()) - 1, 8, key};
+  ASSERT_EQ(send_list(2, &bad, 1), 0);
+  EXPECT_THAT(polled_ids(), ElementsAre(2));
+}
+
+TEST_F(Sending, MoreThanTheQueueHoldsIsRefused) {
+  for (std::uint64_t id = 0; id < depth; id++)
+    ASSERT_EQ(send(id, 8), 0);
+  EXPECT_EQ(send(9, 8), ENOMEM);
+}
+
+TEST_F(Sending, WithoutACreditNothingIsSent) {
+  cq->credits = 1;
+  ASSERT_EQ(send(1, 8), 0);
+  EXPECT_EQ(send(2, 8), ENOMEM);
+  nic.answer(user(0), C_RC_OK, 8);
+  nic.fill(16);
+  nic.fill(32);
+  EXPECT_THAT(polled_ids(), ElementsAre(1));
+  poll();  // reads the fillers: now the slot is behind us and its credit comes back
+  EXPECT_EQ(cq->credits, 1);
+  EXPECT_EQ(send(2, 8), 0);
+}
+
+TEST_F(Sending, RefusedRequestsAreRepeatedAndFailInTheEnd) {
+  ASSERT_EQ(send(1, 8), 0);
+  nic.answer(user(0), C_RC_ENTRY_NOT_FOUND, 0, true);
+  const std::uint64_t before = tx_doorbell;
+  std::uint64_t spins = 0;
+  while (tx_doorbell == before && spins++ < 100'000'000)
+    EXPECT_THAT(poll(), IsEmpty());
+  using Message = cassini::c_idc_msg_hdr;
+  const std::byte* again = tx_ring.data() + before * 64;
+  EXPECT_EQ(Message::user_ptr::get(again), user(0));
+  nic.answer(user(0), C_RC_ENTRY_NOT_FOUND, 0, true);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].status, IBV_WC_RNR_RETRY_EXC_ERR);
+  EXPECT_EQ(wc[0].vendor_err, unsigned{C_RC_ENTRY_NOT_FOUND});
+  EXPECT_EQ(cq->retrying, 0u);
+}
+
+TEST_F(Sending, EventsOfAnEarlierQueuePairAreDropped) {
+  ASSERT_EQ(send(1, 8), 0);
+  nic.answer(user(0) + (std::uint64_t{1} << 32), C_RC_OK, 8);
+  nic.answer(user(0) + (std::uint64_t{1} << 16), C_RC_OK, 8);
+  nic.answer(user(3), C_RC_OK, 8);
+  EXPECT_THAT(poll(), IsEmpty());
+  nic.answer(user(0), C_RC_OK, 8);
+  EXPECT_THAT(polled_ids(), ElementsAre(1));
+}
+
+TEST_F(Sending, BuilderSendsWhatPostSendWould) {
+  ibv_qp_ex* ex = &qp->ibv.qp_ex;
+  ex->wr_start(ex);
+  ex->wr_id = 5;
+  ex->wr_flags = IBV_SEND_SIGNALED;
+  ex->wr_send_imm64(ex, 0x1122334455667788);
+  ex->wr_set_job_key(ex, peer_key);
+  ex->wr_set_inline_data(ex, buffer.data(), 16);
+  ex->wr_set_ru_addr(ex, &ah->ibv, 0);
+  EXPECT_EQ(tx_doorbell, 0u);
+  ASSERT_EQ(ex->wr_complete(ex), 0);
+  using Message = cassini::c_idc_msg_hdr;
+  // Slots 4 and 5: the profile and its NOOP; 6: the state, padded; 7: the message.
+  const std::byte* message = tx_ring.data() + 7 * 64;
+  EXPECT_EQ(Message::header_data::get(message), 0x1122334455667788u);
+  EXPECT_EQ(send_bits::immediate::decode(Message::match_bits::get(message)), 2u);
+  nic.answer(user(0), C_RC_OK, 16);
+  EXPECT_THAT(polled_ids(), ElementsAre(5));
+}
+
+TEST_F(Sending, BuilderKeepsTheFirstErrorAndGivesEverythingUp) {
+  ibv_qp_ex* ex = &qp->ibv.qp_ex;
+  ex->wr_start(ex);
+  ex->wr_send(ex);
+  ex->wr_set_ru_addr(ex, &ah->ibv, 0);
+  ex->wr_set_sge(ex, key, reinterpret_cast<std::uintptr_t>(buffer.data()), 8);
+  ex->wr_send(ex);
+  ex->wr_set_ru_addr(ex, &ah->ibv, 0);  // no data
+  EXPECT_EQ(ex->wr_complete(ex), EINVAL);
+  EXPECT_EQ(tx_doorbell, 0u);
+  EXPECT_EQ(cq->credits, static_cast<int>(depth));
+  ASSERT_EQ(send(7, 8), 0);
+  nic.answer(user(0), C_RC_OK, 8);
+  EXPECT_THAT(polled_ids(), ElementsAre(7));
+}
+
+TEST_F(Sending, AbortLeavesNothingBehind) {
+  ibv_qp_ex* ex = &qp->ibv.qp_ex;
+  ex->wr_start(ex);
+  for (unsigned i = 0; i < depth; i++) {
+    ex->wr_send(ex);
+    ex->wr_set_ru_addr(ex, &ah->ibv, 0);
+    ex->wr_set_sge(ex, key, reinterpret_cast<std::uintptr_t>(buffer.data()), 8);
+  }
+  ex->wr_abort(ex);
+  EXPECT_EQ(cq->credits, static_cast<int>(depth));
+  for (std::uint64_t id = 0; id < depth; id++)
+    EXPECT_EQ(send(id, 8), 0);
+}
+
+TEST_F(Sending, InlineDataBeyondTheLimitIsRefused) {
+  EXPECT_EQ(send(1, 193, IBV_SEND_INLINE | IBV_SEND_SIGNALED), EINVAL);
+  EXPECT_EQ(send(1, 192, IBV_SEND_INLINE | IBV_SEND_SIGNALED), 0);
+}
+
+TEST_F(Receiving, AMessageCompletesTheReceiveThatItTook) {
+  ASSERT_EQ(receive(1, 0, 64), 0);
+  ASSERT_EQ(receive(2, 64, 64), 0);
+  using Append = cassini::c_target_cmd;
+  EXPECT_EQ(Append::buffer_id::get(tgt_ring.data() + 4 * 64), 1u);
+  EXPECT_EQ(Append::start::get(tgt_ring.data() + 5 * 64), 0x1000'0040u);
+  EXPECT_EQ(tgt_doorbell, 6u);
+  nic.put({.pte = pte,
+           .buffer_id = 2,
+           .mlength = 20,
+           .rlength = 20,
+           .initiator = initiator(9, 0x456, {9}),
+           .match_bits = send_bits::src_id::encode(0xabc) | send_bits::ri::encode(33) |
+                         send_bits::immediate::encode(1),
+           .header_data = 0xfeca0000,
+           .vni = 10});
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].wr_id, 2u);
+  EXPECT_EQ(wc[0].opcode, IBV_WC_RECV);
+  EXPECT_EQ(wc[0].byte_len, 20u);
+  EXPECT_EQ(wc[0].wc_flags, unsigned{IBV_WC_WITH_IMM});
+  EXPECT_EQ(wc[0].imm_data, 0xfeca0000u);
+  EXPECT_EQ(wc[0].src_qp, qpn::make(9, 33));
+}
+
+TEST_F(Receiving, ExtendedReadersShowTheRest) {
+  ASSERT_EQ(receive(1, 0, 64), 0);
+  nic.put({.pte = pte,
+           .buffer_id = 1,
+           .match_bits = send_bits::src_id::encode(0xabc) | send_bits::immediate::encode(2),
+           .header_data = 0x1122334455667788,
+           .vni = 10});
+  ibv_cq_ex* ex = &cq->ibv.cq_ex;
+  ibv_poll_cq_attr attr = {};
+  ASSERT_EQ(ex->start_poll(ex, &attr), 0);
+  EXPECT_EQ(ex->wr_id, 1u);
+  EXPECT_EQ(ex->status, IBV_WC_SUCCESS);
+  EXPECT_EQ(ex->read_imm64_data(ex), 0x1122334455667788u);
+  EXPECT_EQ(ex->read_src_id(ex), 0xabcu);
+  EXPECT_EQ(ex->read_job_id(ex), 10u);
+  EXPECT_EQ(ex->next_poll(ex), ENOENT);
+  ex->end_poll(ex);
+  EXPECT_EQ(ex->start_poll(ex, &attr), ENOENT);
+  attr.comp_mask = 1;
+  EXPECT_EQ(ex->start_poll(ex, &attr), EINVAL);
+}
+
+TEST_F(Receiving, AMessageThatWasCutIsALengthError) {
+  ASSERT_EQ(receive(1, 0, 64), 0);
+  nic.put({.pte = pte, .buffer_id = 1, .mlength = 64, .rlength = 65});
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].status, IBV_WC_LOC_LEN_ERR);
+}
+
+TEST_F(Receiving, UnknownAndRepeatedBuffersAreIgnored) {
+  ASSERT_EQ(receive(1, 0, 64), 0);
+  nic.put({.pte = pte, .buffer_id = 0});
+  nic.put({.pte = pte, .buffer_id = depth + 1});
+  nic.put({.pte = pte, .buffer_id = 2});
+  nic.put({.pte = pte + 5, .buffer_id = 1});
+  EXPECT_THAT(poll(), IsEmpty());
+  nic.put({.pte = pte, .buffer_id = 1});
+  nic.put({.pte = pte, .buffer_id = 1});
+  EXPECT_THAT(polled_ids(), ElementsAre(1));
+}
+
+TEST_F(Receiving, MoreThanTheQueueHoldsIsRefusedUntilOneCompletes) {
+  for (std::uint64_t id = 0; id < depth; id++)
+    ASSERT_EQ(receive(id, 0, 8), 0);
+  EXPECT_EQ(receive(9, 0, 8), ENOMEM);
+  nic.put({.pte = pte, .buffer_id = 1});
+  poll();
+  EXPECT_EQ(receive(9, 0, 8), 0);
+}
+
+TEST_F(Receiving, SeveralPiecesAreStagedAndScattered) {
+  auto staging = std::make_unique<std::array<Staging, 2>>();
+  std::vector<std::byte> arena(Staging::bytes);
+  pd->staging = staging->data();
+  (*staging)[1].memory = arena.data();
+  (*staging)[1].iova = 0x5000'0000;
+  (*staging)[1].lac = 6;
+  const auto base = reinterpret_cast<std::uintptr_t>(buffer.data());
+  ibv_sge sges[] = {{base, 4, key}, {base + 100, 4, key}};
+  ibv_recv_wr wr = {};
+  wr.wr_id = 1;
+  wr.sg_list = sges;
+  wr.num_sge = 2;
+  ibv_recv_wr* bad = nullptr;
+  ASSERT_EQ(post_recv(&qp->ibv.qp, &wr, &bad), 0);
+  using Append = cassini::c_target_cmd;
+  const std::byte* append = tgt_ring.data() + 4 * 64;
+  EXPECT_EQ(Append::start::get(append), 0x5000'0000u);
+  EXPECT_EQ(Append::lac::get(append), 6u);
+  EXPECT_EQ(Append::length::get(append), 8u);
+  std::memcpy(arena.data(), "abcdefgh", 8);
+  nic.put({.pte = pte, .buffer_id = 1, .mlength = 6, .rlength = 6});
+  ASSERT_THAT(polled_ids(), ElementsAre(1));
+  EXPECT_EQ(std::memcmp(buffer.data(), "abcd", 4), 0);
+  EXPECT_EQ(std::memcmp(buffer.data() + 100, "ef\0\0", 4), 0);
+  EXPECT_EQ((*staging)[1].take(Staging::bytes), 0u);  // the block came back
+}
+
+TEST_F(Receiving, ABadLocalKeyIsACompletion) {
+  key++;
+  ASSERT_EQ(receive(1, 0, 8), 0);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].status, IBV_WC_LOC_PROT_ERR);
+  EXPECT_EQ(tgt_doorbell, 0u);
+}
+
+TEST_F(Receiving, TimestampsAreCompletedFromTheClock) {
+  cq->timestamps = true;
+  ASSERT_EQ(receive(1, 0, 8), 0);
+  const std::uint64_t now = realtime_ns() / 1'000'000'000;
+  nic.put({.pte = pte, .buffer_id = 1, .ns = 123, .seconds = static_cast<std::uint8_t>(now & 3)});
+  Completion completion;
+  ASSERT_TRUE(poll_one(*cq, completion));
+  EXPECT_EQ(completion.timestamp_ns, now * 1'000'000'000 + 123);
+}
+
+TEST_F(Flushing, FinishedRequestsKeepTheirStatusTheRestAreFlushedInOrder) {
+  for (std::uint64_t id = 1; id <= 4; id++)
+    ASSERT_EQ(send(id, 8), 0);
+  nic.answer(user(1), C_RC_OK, 8);
+  nic.answer(user(2), C_RC_ENTRY_NOT_FOUND, 0, true);
+  qp->state = IBV_QPS_ERR;
+  flush_send(*qp);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 4u);
+  for (std::uint64_t id = 1; id <= 4; id++)
+    EXPECT_EQ(wc[id - 1].wr_id, id);
+  EXPECT_EQ(wc[0].status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(wc[1].status, IBV_WC_SUCCESS);
+  EXPECT_NE(wc[2].status, IBV_WC_SUCCESS);
+  EXPECT_EQ(wc[3].status, IBV_WC_WR_FLUSH_ERR);
+}
+
+TEST_F(Flushing, ReceivesThatATookMessageComeFirst) {
+  for (std::uint64_t id = 1; id <= 3; id++)
+    ASSERT_EQ(receive(id, 0, 8), 0);
+  nic.put({.pte = pte, .buffer_id = 2});
+  qp->state = IBV_QPS_ERR;
+  flush_recv(*qp);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 3u);
+  EXPECT_EQ(wc[0].wr_id, 2u);
+  EXPECT_EQ(wc[0].status, IBV_WC_SUCCESS);
+  EXPECT_EQ(wc[1].wr_id, 1u);
+  EXPECT_EQ(wc[1].status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(wc[2].wr_id, 3u);
+}
+
+TEST_F(Flushing, WhatIsPostedInErrorIsFlushedAtOnce) {
+  qp->state = IBV_QPS_ERR;
+  ASSERT_EQ(send(1, 8), 0);
+  ASSERT_EQ(receive(2, 0, 8), 0);
+  for (const ibv_wc& wc : poll())
+    EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(tx_doorbell, 0u);
+  EXPECT_EQ(tgt_doorbell, 0u);
+}
+
+TEST_F(Flushing, NothingCanBePostedInReset) {
+  qp->state = IBV_QPS_RESET;
+  EXPECT_EQ(send(1, 8), EINVAL);
+  EXPECT_EQ(receive(2, 0, 8), EINVAL);
+}
+
+TEST_F(Flushing, ForgettingLeavesNoCompletionAndReturnsTheCredits) {
+  ASSERT_EQ(send(1, 8), 0);
+  ASSERT_EQ(send(2, 8), 0);
+  ASSERT_EQ(receive(3, 0, 8), 0);
+  nic.answer(user(0), C_RC_OK, 8);
+  nic.fill(16);
+  nic.fill(32);
+  nic.put({.pte = pte, .buffer_id = 1});
+  forget_send(*qp);
+  forget_recv(*qp);
+  EXPECT_THAT(poll(), IsEmpty());
+  acknowledge(*cq, true);
+  EXPECT_EQ(cq->credits, static_cast<int>(depth));
+  EXPECT_EQ(qp->recv.used, 0u);
+}
+
+TEST_F(Flushing, ADeadDeviceFlushesWhatIsOutstanding) {
+  ASSERT_EQ(send(1, 8), 0);
+  ASSERT_EQ(receive(2, 0, 8), 0);
+  context->dead = true;
+  EXPECT_EQ(poll().size(), 2u);
+  ASSERT_EQ(send(3, 8), 0);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 1u);
+  EXPECT_EQ(wc[0].status, IBV_WC_WR_FLUSH_ERR);
+}
+
+using Word = cassini::csr::c_ee_cfg_eq_sw_state;
+
+TEST_F(Notifying, AcknowledgementNamesTheSlotAndKeepsInterruptsOff) {
+  ASSERT_EQ(receive(1, 0, 8), 0);
+  nic.put({.pte = pte, .buffer_id = 1});
+  poll();
+  acknowledge(*cq, true);
+  EXPECT_EQ(Word::rd_ptr::decode(sw_state), 2u);
+  EXPECT_EQ(Word::event_int_disable::decode(sw_state), 1u);
+}
+
+TEST_F(Notifying, TheValueStepsWithEveryRecordAndAcknowledgementsRepeatTheArmedOne) {
+  req_notify_cq(&cq->ibv.cq, 0);
+  EXPECT_EQ(Word::event_int_disable::decode(sw_state), 0u);
+  EXPECT_EQ(Word::spare::decode(sw_state), 1u);
+  cq_event(&cq->ibv.cq);
+  ASSERT_EQ(receive(1, 0, 8), 0);
+  nic.put({.pte = pte, .buffer_id = 1});
+  poll();
+  acknowledge(*cq, true);
+  EXPECT_EQ(Word::spare::decode(sw_state), 1u);
+  req_notify_cq(&cq->ibv.cq, 0);
+  EXPECT_EQ(Word::spare::decode(sw_state), 2u);
+}
+
+TEST_F(Notifying, ArmingWhileARecordIsOnItsWayIsNotLost) {
+  req_notify_cq(&cq->ibv.cq, 0);
+  req_notify_cq(&cq->ibv.cq, 0);
+  EXPECT_EQ(Word::spare::decode(sw_state), 1u);
+  cq_event(&cq->ibv.cq);
+  EXPECT_EQ(Word::spare::decode(sw_state), 2u);
+  cq_event(&cq->ibv.cq);
+  EXPECT_EQ(Word::spare::decode(sw_state), 2u);
+}
+
+TEST_F(Notifying, TheValueComesRoundAfterSixteenRecords) {
+  for (unsigned i = 1; i <= 20; i++) {
+    req_notify_cq(&cq->ibv.cq, 0);
+    EXPECT_EQ(Word::spare::decode(sw_state), i % 16);
+    cq_event(&cq->ibv.cq);
+  }
+}
+
+}  // namespace
+}  // namespace cxi
