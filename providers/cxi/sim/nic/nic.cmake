@@ -14,3 +14,8 @@ target_include_directories(cxi_sim_nic PUBLIC "${cxi_sim_nic_folder}/..")
 target_link_libraries(cxi_sim_nic PUBLIC kernel_headers cxi_sim_fabric PRIVATE fmt::fmt)
 # Whoever links the library needs fmt too, in whatever folder.
 set_target_properties(fmt::fmt PROPERTIES IMPORTED_GLOBAL TRUE)
+
+set(cxi_sim_nic_tests transfer)
+list(TRANSFORM cxi_sim_nic_tests PREPEND "${cxi_sim_nic_folder}/tests/")
+list(TRANSFORM cxi_sim_nic_tests APPEND "_test.cpp")
+cxv_test(cxi_sim_nic_test SOURCES ${cxi_sim_nic_tests} LIBS cxi_sim_nic)
