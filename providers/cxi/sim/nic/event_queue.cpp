@@ -175,12 +175,9 @@ unsigned EventQueue::thresholds_above_free() const {
 
 void EventQueue::check_thresholds(uint64_t realtime_ns) {
   if (thresholds_.empty()) return;
-  unsigned crossed = thresholds_above_free();
-  if (crossed > crossed_) {
-    // Judged by what the program has acknowledged, not by what was known of it.
-    look_at_reader();
-    crossed = thresholds_above_free();
-  }
+  // Judged by what the program has acknowledged by now, not by what was known of it.
+  look_at_reader();
+  const unsigned crossed = thresholds_above_free();
   if (crossed == crossed_) return;
   threshold_status_ = crossed > crossed_;
   threshold_id_ = static_cast<uint8_t>(thresholds_.size() - std::max(crossed, crossed_));
