@@ -59,4 +59,6 @@ install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${provider_link}"
 install(FILES "${CMAKE_BINARY_DIR}/etc/libibverbs.d/cxiverbs.driver"
         DESTINATION "${CMAKE_INSTALL_SYSCONFDIR}/libibverbs.d")
 
+include(CxvMan)
+cxv_man_pages("${CMAKE_CURRENT_SOURCE_DIR}/man")
 add_subdirectory(tests)
