@@ -91,8 +91,7 @@ int eq_notify_at(Call& call) {
   auto* eq = call.object<EqObject>(CXI_ATTR_EQ_NOTIFY_AT_HANDLE);
   EventQueue& queue = *eq->resource;
   if (!queue.notifier.attached()) return EINVAL;
-  auto at = call.in<uint64_t>(CXI_ATTR_EQ_NOTIFY_AT_NS);
-  queue.notify_at_ns = at ? std::optional(at) : std::nullopt;
+  call.file.nic.notify_at(queue, call.in<uint64_t>(CXI_ATTR_EQ_NOTIFY_AT_NS));
   return 0;
 }
 

@@ -41,6 +41,7 @@ class Gate {
   std::atomic<unsigned> waiting_{0};
 };
 
+constexpr unsigned first_minor = 192;       // of the infiniband_verbs class, major number 231
 constexpr size_t largest_call = page_size;  // header and attributes (Linux uses a page)
 
 class KernelImpl final : public Kernel {
@@ -51,7 +52,7 @@ class KernelImpl final : public Kernel {
     for (unsigned i = 0; i < config.nics; ++i) {
       const std::string number = std::to_string(i);
       NicDescription description{"cxi" + number, "uverbs" + number, "hsn" + number,
-                                 config.first_nid + i, i};
+                                 config.first_nid + i, first_minor + i};
       nics_.push_back(std::make_unique<NicState>(std::move(description), config, clock, factory));
     }
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "uverbs/exported_jobs.hpp"
 #include "uverbs/file.hpp"
@@ -111,10 +112,23 @@ nic::Made<uint32_t> NicState::resolve(uint32_t source_gid_index, const uint8_t (
 void NicState::event_written(unsigned eqn, uint8_t armed_value) {
   auto it = event_queues.find(eqn);
   if (it == event_queues.end()) return;
-  it->second->notifier.raise(armed_value);
-  if (poking_) return;  // a repeated notification is not an event
-  for (const auto& [queue, count] : it->second->also_wake)
-    to_poke_.insert(queue);
+  Notifier& notifier = it->second->notifier;
+  notifier.raise(armed_value);
+  if (notifier.owes()) owing_.insert(it->second);
+}
+
+void NicState::notify_at(EventQueue& queue, uint64_t ns) {
+  if (ns == 0) {
+    timers_.erase(&queue);
+  } else {
+    timers_[&queue] = ns;
+  }
+}
+
+void NicState::raise_async(AsyncChannel& channel, uint64_t element, uint32_t type,
+                           std::shared_ptr<uint32_t> count) {
+  channel.raise(element, type, std::move(count));
+  async_owing_ |= channel.owes();
 }
 
 void NicState::command_failed(unsigned cmdq, bool) {
@@ -123,37 +137,51 @@ void NicState::command_failed(unsigned cmdq, bool) {
 
 void NicState::forget(EventQueue& queue) {
   event_queues.erase(queue.eqn());
-  to_poke_.erase(&queue);
-  for (auto& [eqn, other] : event_queues)
-    other->also_wake.erase(&queue);
+  timers_.erase(&queue);
+  owing_.erase(&queue);
+}
+
+bool NicState::fire_timers() {
+  if (timers_.empty()) return false;
+  const uint64_t now = clock_.monotonic_ns();
+  std::vector<EventQueue*> due;
+  std::erase_if(timers_, [&](const auto& timer) {
+    if (timer.second > now) return false;
+    due.push_back(timer.first);
+    return true;
+  });
+  for (EventQueue* queue : due) {
+    device->poke_eq(queue->eqn());
+  }
+  return !due.empty();
+}
+
+bool NicState::pay_records() {
+  bool any = false;
+  std::erase_if(owing_, [&](EventQueue* queue) {
+    any |= queue->notifier.flush();
+    return !queue->notifier.owes();
+  });
+  if (!async_owing_) return any;
+  async_owing_ = false;
+  for (File* file : files) {
+    for (auto& async : file->async_channels) {
+      any |= async->flush();
+      async_owing_ |= async->owes();
+    }
+  }
+  return any;
 }
 
 bool NicState::settle_once() {
-  bool any = false;
-  const uint64_t now = clock_.monotonic_ns();
-  for (auto& [eqn, queue] : event_queues) {
-    if (queue->notify_at_ns && *queue->notify_at_ns <= now) {
-      queue->notify_at_ns.reset();
-      to_poke_.insert(queue);
-    }
-    if (queue->notifier.owes()) any |= queue->notifier.flush();
-  }
-  for (File* file : files) {
-    for (auto& async : file->async_channels) {
-      if (async->owes()) any |= async->flush();
-    }
-  }
-  auto to_poke = std::exchange(to_poke_, {});
-  poking_ = true;
-  for (EventQueue* queue : to_poke)
-    device->poke_eq(queue->eqn());
-  poking_ = false;
+  bool any = fire_timers();
+  any |= pay_records();
   for (unsigned index : std::exchange(failed_queues_, {})) {
     auto it = command_queues.find(index);
     if (it != command_queues.end() && it->second->qp) it->second->qp->on_command_failure();
     any = true;
   }
-  return any || !to_poke.empty();
+  return any;
 }
 
 bool NicState::settle() {
@@ -169,22 +197,18 @@ std::optional<uint64_t> NicState::next_due_ns() {
   if (failed) return std::nullopt;
   std::optional<uint64_t> due = device->next_due_ns();
   auto sooner = [&](uint64_t at) { due = due ? std::min(*due, at) : at; };
-  for (auto& [eqn, queue] : event_queues) {
-    if (queue->notify_at_ns) sooner(*queue->notify_at_ns);
-    if (queue->notifier.owes()) sooner(clock_.monotonic_ns() + retry_delay_ns);
+  for (const auto& [queue, at] : timers_) {
+    sooner(at);
   }
-  for (File* file : files) {
-    for (auto& async : file->async_channels) {
-      if (async->owes()) sooner(clock_.monotonic_ns() + retry_delay_ns);
-    }
-  }
+  if (!owing_.empty() || async_owing_) sooner(clock_.monotonic_ns() + retry_delay_ns);
   return due;
 }
 
 void NicState::raise_port_event(uint32_t type) {
   for (File* file : files) {
-    for (auto& async : file->async_channels)
-      async->raise(port, type, nullptr);
+    for (auto& async : file->async_channels) {
+      raise_async(*async, port, type, nullptr);
+    }
   }
 }
 

@@ -17,6 +17,7 @@
 
 namespace sim::uverbs {
 
+class AsyncChannel;
 class CommandQueue;
 class EventQueue;
 class ExportedJobs;
@@ -66,6 +67,10 @@ class NicState final : public nic::Interrupts {
   // follow from others, failed queues, records that did not fit. Returns whether anything was done.
   bool settle();
   std::optional<uint64_t> next_due_ns();
+  // Notify of the queue at this time; 0 cancels.
+  void notify_at(EventQueue& queue, uint64_t ns);
+  void raise_async(AsyncChannel& channel, uint64_t element, uint32_t type,
+                   std::shared_ptr<uint32_t> count);
   // Nobody may refer to the queue any more.
   void forget(EventQueue& queue);
 
@@ -88,11 +93,14 @@ class NicState final : public nic::Interrupts {
 
  private:
   bool settle_once();
+  bool fire_timers();
+  bool pay_records();
 
   nic::Clock& clock_;
-  std::set<EventQueue*> to_poke_;
+  std::map<EventQueue*, uint64_t> timers_;  // CLOCK_MONOTONIC
+  std::set<EventQueue*> owing_;             // records that did not fit into a pipe
+  bool async_owing_ = false;
   std::vector<unsigned> failed_queues_;
-  bool poking_ = false;
 };
 
 }  // namespace sim::uverbs

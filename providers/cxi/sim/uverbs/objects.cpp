@@ -42,7 +42,7 @@ Cq::~Cq() {
   if (notifies) {
     queue().notifier.finish();
     queue().notifier.detach();
-    queue().notify_at_ns.reset();
+    file.nic.notify_at(queue(), 0);
   }
   if (async) async->remove(user_handle);
 }

@@ -46,11 +46,7 @@ Qp::~Qp() {
   mem.reset();
   slot_memory.reset();
   if (profile) lni->drop_profile(*profile);
-  if (wakes) {
-    auto& also_wake = send_cq->queue().also_wake;
-    auto it = also_wake.find(&recv_cq->queue());
-    if (it != also_wake.end() && --it->second == 0) also_wake.erase(it);
-  }
+  if (wakes) lni->device().remove_eq_wake(send_cq->queue().eqn(), recv_cq->queue().eqn());
   if (send_reserve) send_cq->queue().change_reserve(-send_reserve);
   if (recv_reserve) recv_cq->queue().change_reserve(-recv_reserve);
   if (ri_taken) pd->resource_indices.reset(ri);
@@ -128,7 +124,7 @@ void Qp::on_command_failure() {
   if (state != QpState::rts) return;
   to_error();
   state = QpState::error;
-  if (async) async->raise(user_handle, event_qp_fatal, async_events);
+  if (async) file.nic.raise_async(*async, user_handle, event_qp_fatal, async_events);
 }
 
 }  // namespace sim::uverbs

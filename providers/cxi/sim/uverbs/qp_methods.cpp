@@ -320,7 +320,9 @@ int create_qp(Call& call) {
   qp->ri_taken = true;
   if (int error = make_entries(request, *qp)) return error;
   if (request.send_cq != request.recv_cq) {
-    ++request.send_cq->queue().also_wake[&request.recv_cq->queue()];
+    nic::Device& device = qp->lni->device();
+    const unsigned from = request.send_cq->queue().eqn(), to = request.recv_cq->queue().eqn();
+    if (int error = device.add_eq_wake(from, to)) return error;
     qp->wakes = true;
   }
 

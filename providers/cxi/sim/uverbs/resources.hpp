@@ -38,9 +38,6 @@ class EventQueue {
   int change_reserve(int delta);
 
   Notifier notifier;
-  std::optional<uint64_t> notify_at_ns;  // CLOCK_MONOTONIC
-  std::map<EventQueue*, unsigned>
-      also_wake;  // told of events here too, and by how many queue pairs
 
  private:
   EventQueue(std::shared_ptr<Lni> lni) : lni_(std::move(lni)) {}

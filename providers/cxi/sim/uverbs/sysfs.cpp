@@ -12,7 +12,7 @@
 namespace sim::uverbs {
 namespace {
 
-constexpr unsigned uverbs_major = 231, first_minor = 192;  // of the infiniband_verbs class
+constexpr unsigned uverbs_major = 231;  // of the infiniband_verbs class
 
 __attribute__((format(printf, 1, 2))) std::string text(const char* format, ...) {
   char buffer[256];
@@ -76,11 +76,11 @@ void add_pci(SysfsFiles& files, const std::string& dir, const NicDescription& de
   files.emplace_back(dir + "/modalias",
                      text("pci:v%08Xd%08Xsv%08Xsd%08Xbc02sc00i00\n", pci_vendor_id, pci_device_id,
                           pci_vendor_id, pci_device_id));
-  files.emplace_back(
-      dir + "/uevent",
-      text("DRIVER=cxi\nPCI_CLASS=20000\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:%04X\n"
-           "PCI_SLOT_NAME=0000:%02x:00.0\n",
-           pci_vendor_id, pci_device_id, pci_vendor_id, pci_device_id, 0x21 + description.minor));
+  files.emplace_back(dir + "/uevent",
+                     text("DRIVER=cxi\nPCI_CLASS=20000\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:%04X\n"
+                          "PCI_SLOT_NAME=0000:%02x:00.0\n",
+                          pci_vendor_id, pci_device_id, pci_vendor_id, pci_device_id,
+                          description.minor % 64 + 0x21));
   files.emplace_back(dir + "/infiniband_verbs/" + description.uverbs,
                      "-> ../../../../infiniband_verbs/" + description.uverbs);
   files.emplace_back(dir + "/infiniband/" + description.ibdev,
@@ -99,8 +99,7 @@ SysfsFiles nic_files(const NicState& nic) {
   const std::string verbs = "class/infiniband_verbs/" + description.uverbs;
   files.emplace_back(verbs + "/ibdev", description.ibdev + "\n");
   files.emplace_back(verbs + "/abi_version", text("%d\n", CXI_ABI_VERSION));
-  files.emplace_back(verbs + "/dev",
-                     text("%u:%u\n", uverbs_major, first_minor + description.minor));
+  files.emplace_back(verbs + "/dev", text("%u:%u\n", uverbs_major, description.minor));
   files.emplace_back(verbs + "/device", "-> ../../infiniband/" + description.ibdev + "/device");
 
   const std::string base = "class/infiniband/" + description.ibdev;

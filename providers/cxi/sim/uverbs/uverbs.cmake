@@ -28,3 +28,13 @@ add_library(cxi_sim_uverbs STATIC
   uverbs/write_commands.cpp)
 target_include_directories(cxi_sim_uverbs PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
 target_link_libraries(cxi_sim_uverbs PUBLIC kernel_headers Threads::Threads)
+
+cxv_test(cxi_sim_uverbs_test
+  SOURCES
+    uverbs/tests/cq_test.cpp
+    uverbs/tests/device_test.cpp
+    uverbs/tests/job_test.cpp
+    uverbs/tests/mr_test.cpp
+    uverbs/tests/qp_test.cpp
+    uverbs/tests/schema_test.cpp
+  LIBS cxi_sim_uverbs)

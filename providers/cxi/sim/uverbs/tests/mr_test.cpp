@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "kernel_fixture.hpp"
+
+namespace sim::uverbs::test {
+namespace {
+
+class Regions : public ContextTest {
+ protected:
+  uint32_t pd = alloc_pd();
+
+  struct Made {
+    uint32_t handle, lkey, rkey;
+    uint64_t lkey64, rkey64;
+    cxi_abi_reg_mr_resp resp;
+  };
+  Made finish(Ioctl ioctl) {
+    EXPECT_EQ(issue(ioctl), 0);
+    return {ioctl.handle_of(UVERBS_ATTR_REG_MR_HANDLE),
+            ioctl.result<uint32_t>(UVERBS_ATTR_REG_MR_RESP_LKEY),
+            ioctl.result<uint32_t>(UVERBS_ATTR_REG_MR_RESP_RKEY),
+            ioctl.result<uint64_t>(UVERBS_ATTR_REG_MR_RESP_LKEY64),
+            ioctl.result<uint64_t>(UVERBS_ATTR_REG_MR_RESP_RKEY64),
+            ioctl.result<cxi_abi_reg_mr_resp>(UVERBS_ATTR_UHW_OUT)};
+  }
+  int status(Ioctl ioctl) { return issue(ioctl); }
+  static void set(Ioctl& ioctl, uint16_t id, uint64_t value) {
+    for (auto& a : ioctl.attrs) {
+      if (a.attr_id == id) a.data = value;
+    }
+  }
+  Ioctl keyed(uint64_t key, uint32_t flags = IB_UVERBS_REG_MR_FLAG_USER_RKEY) {
+    return mr_call(pd).u32(UVERBS_ATTR_REG_MR_FLAGS, flags).in(UVERBS_ATTR_REG_MR_REQ_RKEY64, key);
+  }
+};
+
+TEST_F(Regions, HaveAnIoAddressThatIsNotTheirs) {
+  auto ioctl = mr_call(pd, buffer_va, 4096);
+  set(ioctl, UVERBS_ATTR_REG_MR_IOVA, 0x7000);
+  auto mr = finish(ioctl);
+  EXPECT_EQ(mr.resp.lac, 1u);
+  const uint64_t io = (0x7000 + mr.resp.iova_delta) & ((1ull << 57) - 1);
+  EXPECT_EQ(io >> 53, 1u);
+  EXPECT_EQ(mr.lkey64, uint64_t{mr.resp.lac} << 57 | mr.resp.iova_delta);
+  EXPECT_TRUE(device().last_map_writes);
+}
+
+TEST_F(Regions, GiveTheNicNoMoreRightsThanTheirs) {
+  finish(mr_call(pd, buffer_va, 4096, 0));
+  EXPECT_FALSE(device().last_map_writes);
+}
+
+TEST_F(Regions, HaveKeysOfTheDriver) {
+  auto a = finish(mr_call(pd)), b = finish(mr_call(pd));
+  EXPECT_EQ(a.rkey64 >> 60, 8u);
+  EXPECT_NE(a.rkey64, b.rkey64);
+  EXPECT_EQ(a.rkey, 0x80000000u | static_cast<uint32_t>(a.rkey64 & 0x3fffffff));
+  EXPECT_NE(a.lkey, b.lkey);
+}
+
+TEST_F(Regions, CanBeIndexed) {
+  auto access = IB_UVERBS_ACCESS_LOCAL_WRITE | CXI_ABI_ACCESS_INDEXED;
+  auto a = finish(mr_call(pd, buffer_va, 4096, access));
+  auto b = finish(mr_call(pd, buffer_va, 4096, access));
+  EXPECT_EQ(a.rkey64 >> 60, 0b1010u);
+  EXPECT_EQ(a.rkey64 & 31, 0u);
+  EXPECT_EQ(b.rkey64 & 31, 1u);
+  EXPECT_EQ(a.rkey, 0xc0000000u | static_cast<uint32_t>(a.rkey64 & 0x3fffffff));
+  ASSERT_EQ(destroy_mr(a.handle), 0);
+  auto c = finish(mr_call(pd, buffer_va, 4096, access));
+  EXPECT_EQ(c.rkey64 & 31, 0u);
+  EXPECT_NE(c.rkey64, a.rkey64);
+}
+
+TEST_F(Regions, AreOrdinaryWhenNoIndexIsLeft) {
+  auto access = IB_UVERBS_ACCESS_LOCAL_WRITE | CXI_ABI_ACCESS_INDEXED;
+  for (int i = 0; i < CXI_ABI_NUM_INDEXED; ++i)
+    finish(mr_call(pd, buffer_va, 4096, access));
+  EXPECT_EQ(finish(mr_call(pd, buffer_va, 4096, access)).rkey64 >> 60, 8u);
+}
+
+TEST_F(Regions, CanHaveAKeyOfTheApplication) {
+  EXPECT_EQ(finish(keyed(5)).rkey, 5u);
+  auto wide = finish(keyed(1ull << 59));
+  EXPECT_EQ(wide.rkey64, 1ull << 59);
+  EXPECT_EQ(wide.rkey, 0u);
+  EXPECT_EQ(finish(keyed((1u << 30) - 1)).rkey, (1u << 30) - 1);
+  EXPECT_EQ(finish(keyed(1u << 30)).rkey, 0u);
+}
+
+TEST_F(Regions, KeepTheirApplicationKeyToThemselves) {
+  auto mr = finish(keyed(5));
+  EXPECT_EQ(status(keyed(5)), EEXIST);
+  ASSERT_EQ(destroy_mr(mr.handle), 0);
+  EXPECT_EQ(status(keyed(5)), 0);
+}
+
+TEST_F(Regions, RefuseBadKeys) {
+  for (unsigned bit = 60; bit < 64; ++bit)
+    EXPECT_EQ(status(keyed(1ull << bit)), EINVAL);
+  EXPECT_EQ(status(keyed(5, 0)), EINVAL);
+  EXPECT_EQ(status(keyed(5, IB_UVERBS_REG_MR_FLAG_IDEMPOTENT_SAFE)), EINVAL);
+  EXPECT_EQ(status(keyed(5, 3)), EOPNOTSUPP);
+  EXPECT_EQ(status(keyed(5, 5)), EINVAL);
+  auto flag_only = mr_call(pd).u32(UVERBS_ATTR_REG_MR_FLAGS, IB_UVERBS_REG_MR_FLAG_USER_RKEY);
+  EXPECT_EQ(status(flag_only), EINVAL);
+}
+
+TEST_F(Regions, RefuseBadRanges) {
+  EXPECT_EQ(status(mr_call(pd, buffer_va, 0)), EINVAL);
+  EXPECT_EQ(status(mr_call(pd, ~0ull - 4095, 8192)), EINVAL);
+  EXPECT_EQ(status(mr_call(pd, 0xdead0000, 4096)), EFAULT);
+  EXPECT_EQ(status(mr_call(pd, FakeCaller::read_only, 4096)), EINVAL);
+  EXPECT_EQ(status(mr_call(pd, FakeCaller::read_only, 4096, 0)), 0);
+  auto skewed = mr_call(pd);
+  set(skewed, UVERBS_ATTR_REG_MR_IOVA, buffer_va + 1);
+  EXPECT_EQ(status(skewed), EINVAL);
+}
+
+TEST_F(Regions, RefuseBadAccess) {
+  EXPECT_EQ(status(mr_call(pd, buffer_va, 4096, IB_UVERBS_ACCESS_REMOTE_WRITE)), EINVAL);
+  EXPECT_EQ(status(mr_call(pd, buffer_va, 4096, IB_UVERBS_ACCESS_REMOTE_ATOMIC)), EINVAL);
+  EXPECT_EQ(status(mr_call(pd, buffer_va, 4096, IB_UVERBS_ACCESS_MW_BIND)), EINVAL);
+  EXPECT_EQ(status(mr_call(pd, buffer_va, 4096, 1u << 30)), EINVAL);
+  EXPECT_EQ(status(mr_call(pd, buffer_va, 4096, IB_UVERBS_ACCESS_ON_DEMAND)), EOPNOTSUPP);
+  EXPECT_EQ(status(mr_call(pd, buffer_va, 4096, IB_UVERBS_ACCESS_RELAXED_ORDERING)), 0);
+}
+
+TEST_F(Regions, TakeAnAddressOrAFile) {
+  auto neither = mr_call(pd);
+  std::erase_if(neither.attrs, [](auto& a) { return a.attr_id == UVERBS_ATTR_REG_MR_ADDR; });
+  EXPECT_EQ(status(neither), EINVAL);
+  auto both = mr_call(pd).in(UVERBS_ATTR_REG_MR_FD_OFFSET, uint64_t{0});
+  EXPECT_EQ(status(both), EINVAL);
+  auto file_only = neither.in(UVERBS_ATTR_REG_MR_FD_OFFSET, uint64_t{0});
+  EXPECT_EQ(status(file_only), EOPNOTSUPP);
+}
+
+TEST_F(Regions, LeaveNothingBehindWhenTheNicRefuses) {
+  device().refuse = "map_memory";
+  EXPECT_EQ(status(keyed(5)), ENOSPC);
+  device().refuse.clear();
+  EXPECT_EQ(status(keyed(5)), 0);
+  EXPECT_EQ(device().maps.size(), 1u);
+}
+
+TEST_F(Regions, AreQueried) {
+  auto mr = finish(mr_call(pd, buffer_va, 8192));
+  auto query = call(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR);
+  query.handle(UVERBS_ATTR_QUERY_MR_HANDLE, mr.handle)
+      .out(UVERBS_ATTR_QUERY_MR_RESP_LKEY, 4)
+      .out(UVERBS_ATTR_QUERY_MR_RESP_RKEY, 4)
+      .out(UVERBS_ATTR_QUERY_MR_RESP_LENGTH, 8)
+      .out(UVERBS_ATTR_QUERY_MR_RESP_IOVA, 8);
+  ASSERT_EQ(issue(query), 0);
+  EXPECT_EQ(query.result<uint32_t>(UVERBS_ATTR_QUERY_MR_RESP_LKEY), mr.lkey);
+  EXPECT_EQ(query.result<uint32_t>(UVERBS_ATTR_QUERY_MR_RESP_RKEY), mr.rkey);
+  EXPECT_EQ(query.result<uint64_t>(UVERBS_ATTR_QUERY_MR_RESP_LENGTH), 8192u);
+  EXPECT_EQ(query.result<uint64_t>(UVERBS_ATTR_QUERY_MR_RESP_IOVA), buffer_va);
+}
+
+TEST_F(Regions, AreRegisteredByCommandToo) {
+  ib_uverbs_reg_mr cmd{};
+  cmd.start = buffer_va;
+  cmd.length = 4096;
+  cmd.hca_va = buffer_va;
+  cmd.pd_handle = pd;
+  cmd.access_flags = IB_UVERBS_ACCESS_LOCAL_WRITE;
+  auto ioctl = write_command(IB_USER_VERBS_CMD_REG_MR, cmd, sizeof(ib_uverbs_reg_mr_resp));
+  ioctl.out(UVERBS_ATTR_UHW_OUT, sizeof(cxi_abi_reg_mr_resp));
+  ASSERT_EQ(issue(ioctl), 0);
+  auto resp = ioctl.result<ib_uverbs_reg_mr_resp>(UVERBS_ATTR_CORE_OUT);
+  EXPECT_EQ(resp.rkey >> 31, 1u);
+  EXPECT_EQ(ioctl.result<cxi_abi_reg_mr_resp>(UVERBS_ATTR_UHW_OUT).lac, 1u);
+  EXPECT_EQ(write_status(
+                write_command(IB_USER_VERBS_CMD_DEREG_MR, ib_uverbs_dereg_mr{resp.mr_handle}, 0)),
+            0);
+  cmd.pd_handle = 99;
+  EXPECT_EQ(write_status(write_command(IB_USER_VERBS_CMD_REG_MR, cmd, 12)), ENOENT);
+}
+
+class DerivedRegions : public Regions {
+ protected:
+  Made parent = finish(mr_call(pd, buffer_va, 8192, IB_UVERBS_ACCESS_LOCAL_WRITE));
+  Ioctl derived(uint64_t va, uint64_t length, uint32_t access = 0) {
+    return mr_call(pd, va, length, access)
+        .handle(UVERBS_ATTR_REG_MR_PARENT_MR_HANDLE, parent.handle);
+  }
+};
+
+TEST_F(DerivedRegions, ShareTheDescriptor) {
+  auto mr = finish(derived(buffer_va + 4096, 4096));
+  EXPECT_EQ(device().maps.size(), 1u);
+  EXPECT_EQ(mr.resp.md_handle, parent.resp.md_handle);
+  EXPECT_EQ(mr.resp.iova_delta, parent.resp.iova_delta);
+  EXPECT_NE(mr.rkey64, parent.rkey64);
+}
+
+TEST_F(DerivedRegions, KeepTheirParentBusy) {
+  auto mr = finish(derived(buffer_va, 4096));
+  EXPECT_EQ(destroy_mr(parent.handle), EBUSY);
+  EXPECT_EQ(destroy_mr(mr.handle), 0);
+  EXPECT_EQ(destroy_mr(parent.handle), 0);
+  EXPECT_TRUE(device().maps.empty());
+}
+
+TEST_F(DerivedRegions, LieInsideTheirParent) {
+  EXPECT_EQ(status(derived(buffer_va + 4096, 4097)), EINVAL);
+  EXPECT_EQ(status(derived(buffer_va - 4096, 8192)), EINVAL);
+}
+
+TEST_F(DerivedRegions, BelongToTheSamePd) {
+  auto ioctl = mr_call(alloc_pd(), buffer_va, 4096, 0)
+                   .handle(UVERBS_ATTR_REG_MR_PARENT_MR_HANDLE, parent.handle);
+  EXPECT_EQ(status(ioctl), EINVAL);
+}
+
+TEST_F(DerivedRegions, CannotWriteWhatTheParentCannot) {
+  auto reader = finish(mr_call(pd, buffer_va, 4096, 0));
+  auto ioctl = mr_call(pd, buffer_va, 4096, IB_UVERBS_ACCESS_LOCAL_WRITE)
+                   .handle(UVERBS_ATTR_REG_MR_PARENT_MR_HANDLE, reader.handle);
+  EXPECT_EQ(status(ioctl), EINVAL);
+}
+
+class Domains : public Regions {};
+
+TEST_F(Domains, AreBusyWhileUsed) {
+  auto mr = finish(mr_call(pd));
+  EXPECT_EQ(dealloc_pd(pd), EBUSY);
+  destroy_mr(mr.handle);
+  EXPECT_EQ(dealloc_pd(pd), 0);
+}
+
+TEST_F(Domains, AreLimited) {
+  for (int i = 1; i < 1024; ++i)
+    alloc_pd();
+  EXPECT_EQ(write_status(write_command(IB_USER_VERBS_CMD_ALLOC_PD, uint64_t{0}, 4)), ENOSPC);
+}
+
+TEST_F(Domains, GoByCommandToo) {
+  EXPECT_EQ(write_status(write_command(IB_USER_VERBS_CMD_DEALLOC_PD, ib_uverbs_dealloc_pd{pd}, 0)),
+            0);
+  EXPECT_EQ(write_status(write_command(IB_USER_VERBS_CMD_DEALLOC_PD, ib_uverbs_dealloc_pd{pd}, 0)),
+            ENOENT);
+}
+
+TEST_F(Domains, HaveTheLowestFreeHandle) {
+  const uint32_t a = alloc_pd(), b = alloc_pd();
+  dealloc_pd(a);
+  EXPECT_EQ(alloc_pd(), a);
+  EXPECT_NE(alloc_pd(), b);
+}
+
+}  // namespace
+}  // namespace sim::uverbs::test
