@@ -161,7 +161,8 @@ void Call::put_bytes(uint16_t id, std::span<const std::byte> value) {
 int Call::copy_out() {
   constexpr size_t flags_at = offsetof(ib_uverbs_attr, flags);
   constexpr size_t data_at = offsetof(ib_uverbs_attr, data);
-  if (has(UVERBS_ATTR_UHW_OUT) && !outputs_.contains(UVERBS_ATTR_UHW_OUT)) {
+  // In methods without driver data the number means something else.
+  if (method.driver_data && has(UVERBS_ATTR_UHW_OUT) && !outputs_.contains(UVERBS_ATTR_UHW_OUT)) {
     put_bytes(UVERBS_ATTR_UHW_OUT, {});
   }
   for (const auto& [id, value] : outputs_) {
