@@ -103,8 +103,10 @@ int read_sysfs(std::span<char> to, const char* format, ...) noexcept {
   return length;
 }
 
-static int read_device_file_v(std::span<char> to, const verbs_sysfs_dev& device, const char* format,
-                              va_list arguments) noexcept {
+__attribute__((format(printf, 3, 0))) static int read_device_file_v(std::span<char> to,
+                                                                    const verbs_sysfs_dev& device,
+                                                                    const char* format,
+                                                                    va_list arguments) noexcept {
   char below[sysfs_path_max];
   int length = vsnprintf(below, sizeof(below), format, arguments);
   if (length < 0 || static_cast<size_t>(length) >= sizeof(below)) return minus_one(ENAMETOOLONG);

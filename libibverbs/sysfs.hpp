@@ -27,7 +27,8 @@ int read_sysfs_at(int directory, const char* path, std::span<char> to) noexcept;
 // The same for a path made of parts; -1 with ENAMETOOLONG when they are too long.
 __attribute__((format(printf, 2, 3))) int read_sysfs(std::span<char> to, const char* format,
                                                      ...) noexcept;
-int read_sysfs_v(std::span<char> to, const char* format, va_list arguments) noexcept;
+__attribute__((format(printf, 2, 0))) int read_sysfs_v(std::span<char> to, const char* format,
+                                                       va_list arguments) noexcept;
 
 // Reads a file below the directory of an RDMA device.
 __attribute__((format(printf, 3, 4))) int read_device_file(std::span<char> to,

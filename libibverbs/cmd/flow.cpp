@@ -95,23 +95,37 @@ int write_number(std::byte* to, uint32_t type, uint32_t number) {
   return static_cast<int>(size);
 }
 
-int translate(const ibv_flow_spec& spec, std::byte* to) {
-  uint32_t type = spec.hdr.type;
+// Specs follow each other as packed as their sizes say, so none of them need be aligned.
+template <class T>
+T read_at(const std::byte* spec, size_t offset) {
+  T value;
+  memcpy(&value, spec + offset, sizeof(value));
+  return value;
+}
+
+size_t size_of_spec(const std::byte* spec) {
+  return read_at<uint16_t>(spec, offsetof(ibv_flow_spec, hdr.size));
+}
+
+int translate(const std::byte* spec, std::byte* to) {
+  auto type = read_at<uint32_t>(spec, offsetof(ibv_flow_spec, hdr.type));
   if (const FilterLayout* layout = find_filter(type))
-    return translate_filter(*layout, reinterpret_cast<const std::byte*>(&spec), type, spec.hdr.size,
-                            to);
+    return translate_filter(*layout, spec, type, size_of_spec(spec), to);
   switch (type) {
     case IBV_FLOW_SPEC_ACTION_TAG:
-      return write_number(to, type, spec.flow_tag.tag_id);
+      return write_number(to, type,
+                          read_at<uint32_t>(spec, offsetof(ibv_flow_spec_action_tag, tag_id)));
     case IBV_FLOW_SPEC_ACTION_DROP:
       write_header(to, type, sizeof(ib_uverbs_flow_spec_action_drop));
       return sizeof(ib_uverbs_flow_spec_action_drop);
-    case IBV_FLOW_SPEC_ACTION_HANDLE:
-      return write_number(to, type,
-                          reinterpret_cast<const verbs_flow_action*>(spec.handle.action)->handle);
-    case IBV_FLOW_SPEC_ACTION_COUNT:
-      return write_number(
-          to, type, reinterpret_cast<const verbs_counters*>(spec.flow_count.counters)->handle);
+    case IBV_FLOW_SPEC_ACTION_HANDLE: {
+      constexpr size_t offset = offsetof(ibv_flow_spec_action_handle, action);
+      return write_number(to, type, read_at<const verbs_flow_action*>(spec, offset)->handle);
+    }
+    case IBV_FLOW_SPEC_ACTION_COUNT: {
+      constexpr size_t offset = offsetof(ibv_flow_spec_counter_action, counters);
+      return write_number(to, type, read_at<const verbs_counters*>(spec, offset)->handle);
+    }
     default:
       return -EINVAL;
   }
@@ -138,11 +152,10 @@ VERBS_EXPORT int ibv_cmd_create_flow(ibv_qp* qp, ibv_flow* flow, ibv_flow_attr* 
   auto* to = start;
   auto* from = reinterpret_cast<const std::byte*>(attr + 1);
   for (unsigned i = 0; i < attr->num_of_specs; i++) {
-    const auto& spec = *reinterpret_cast<const ibv_flow_spec*>(from);
-    int written = translate(spec, to);
+    int written = translate(from, to);
     if (written < 0) return with_errno(-written);
     to += written;
-    from += spec.hdr.size;
+    from += size_of_spec(from);
   }
   request->flow_attr.size = static_cast<uint16_t>(to - start);
 

@@ -66,6 +66,7 @@ TEST_F(ForkRangesTest, ARangeInsideAnotherChangesNothing) {
   EXPECT_EQ(ranges.pieces(), 4u);
   ranges.remove(120, 10, 1);
   EXPECT_EQ(ranges.pieces(), 2u);
+  ranges.remove(100, 100, 1);
 }
 
 TEST_F(ForkRangesTest, ARangeOverGapsFillsThem) {
@@ -74,6 +75,10 @@ TEST_F(ForkRangesTest, ARangeOverGapsFillsThem) {
   take();
   ranges.add(90, 50);
   EXPECT_EQ(take(), (Advice{"+90,10", "+110,10", "+130,10"}));
+  ranges.remove(90, 50, 1);
+  ranges.remove(120, 10, 1);
+  ranges.remove(100, 10, 1);
+  EXPECT_EQ(take(), (Advice{"-90,10", "-110,10", "-130,10", "-120,10", "-100,10"}));
 }
 
 TEST_F(ForkRangesTest, AFailureUndoesWhatWasDone) {
