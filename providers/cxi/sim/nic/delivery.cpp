@@ -220,7 +220,9 @@ void Nic::write_payload(Delivery& d, uint32_t offset, std::span<const std::byte>
   if (d.return_code != C_RC_OK || at >= d.mlength) return;
   const auto part = payload.first(std::min<size_t>(payload.size(), d.mlength - at));
   const int rc = memory_.write(d.rgid, d.lac, d.address + at, part);
-  if (rc != C_RC_OK) d.return_code = rc;
+  if (rc == C_RC_OK) return;
+  d.return_code = rc;
+  d.mlength = static_cast<uint32_t>(at);  // what is known to have been placed
 }
 
 void Nic::begin(Delivery&& d, fabric::Packet&& packet) {

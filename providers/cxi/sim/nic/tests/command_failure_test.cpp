@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Commands that stop their queue, and commands that have no right to what they name.
+#include "nic/tests/driver.hpp"
+
+namespace sim::nic::testing {
+namespace {
+
+class Failure : public TwoNics {
+ protected:
+  static constexpr unsigned pid = 5, index = 3;
+
+  void expect_failure(CommandWriter& queue, unsigned code, unsigned slot) {
+    go(queue);
+    run();
+    const bool target = &queue == &a.target;
+    const auto event = a.init_eq.next();
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->cmd_fail.event_type, C_EVENT_COMMAND_FAILURE);
+    EXPECT_EQ(event->cmd_fail.return_code, code);
+    EXPECT_EQ(event->cmd_fail.fail_loc, slot);
+    EXPECT_EQ(event->cmd_fail.is_target, target);
+    EXPECT_EQ(event->cmd_fail.cq_id, target ? queue.index - 1024 : queue.index);
+    EXPECT_EQ(queue.status().return_code, code);
+    EXPECT_EQ(queue.status().rd_ptr, slot);
+    ASSERT_EQ(a.interrupts.failures.size(), 1u);
+    EXPECT_EQ(a.interrupts.failures[0], std::pair(queue.index, target));
+    // The queue stays stopped.
+    queue.push(cq_cmd(C_CMD_CQ_NOOP));
+    go(queue);
+    run();
+    EXPECT_EQ(queue.status().rd_ptr, slot);
+  }
+  c_full_dma_cmd put() { return a.put(dfa(2, pid, index), index, 0, 8); }
+};
+
+TEST_F(Failure, ForeignEventQueuesCountersAndEntriesAreNotToBeNamed) {
+  const unsigned other = a.device->alloc_rgid().value;
+  EventReader eq(64);
+  const unsigned eqn = a.device->create_eq(other, {.ring = eq.ring, .sw_state = eq.sw_state}).value;
+  auto command = put();
+  command.eq = eqn & 0x7ff;
+  a.tx.push(command);
+  expect_failure(a.tx, C_RC_PERM_VIOLATION, 4);
+  EXPECT_FALSE(eq.next());
+}
+
+TEST_F(Failure, AForeignCounterIsNotToBeNamed) {
+  const unsigned other = a.device->alloc_rgid().value;
+  const unsigned ct = a.device->create_ct(other, nullptr, 0).value;
+  auto command = put();
+  command.ct = ct & 0x7ff;
+  command.event_ct_ack = 1;
+  a.tx.push(command);
+  expect_failure(a.tx, C_RC_PERM_VIOLATION, 4);
+  EXPECT_EQ(a.device->read_ct(ct).value.success, 0u);
+}
+
+TEST_F(Failure, AForeignEventQueueInCstateIsNotToBeNamed) {
+  a.tx.push(cstate(1999, index));
+  expect_failure(a.tx, C_RC_PERM_VIOLATION, 4);
+}
+
+TEST_F(Failure, AForeignPortalEntryIsNotToBeNamed) {
+  const unsigned other = a.device->alloc_rgid().value;
+  const unsigned pte = a.device->create_pte(other, {}).value;
+  a.target.push(append_cmd(pte, C_PTL_LIST_PRIORITY, 1));
+  expect_failure(a.target, C_RC_PERM_VIOLATION, 4);
+}
+
+TEST_F(Failure, APortalEntryThatDoesNotExistIsNotToBeNamed) {
+  a.target.push(set_state_cmd(2000, C_PTLTE_ENABLED, 0));
+  expect_failure(a.target, C_RC_PERM_VIOLATION, 4);
+}
+
+TEST_F(Failure, AnLcidWithoutAProfileIsAPermissionViolation) {
+  a.tx.push(cq_cmd(C_CMD_CQ_LCID, 9));
+  a.tx.push(cq_cmd(C_CMD_CQ_NOOP));
+  expect_failure(a.tx, C_RC_PERM_VIOLATION, 4);
+}
+
+TEST_F(Failure, ATransferThroughARevokedProfileIsAPermissionViolation) {
+  a.device->clear_cp(a.rgid, 1);
+  a.tx.push(put());
+  expect_failure(a.tx, C_RC_PERM_VIOLATION, 4);
+}
+
+TEST_F(Failure, LcidHasToStartOn128BytesAndBeFollowedByANoop) {
+  a.tx.push(cq_cmd(C_CMD_CQ_NOOP));
+  a.tx.push(cq_cmd(C_CMD_CQ_LCID, 1));
+  expect_failure(a.tx, C_RC_CMD_ALIGN_ERROR, 5);
+}
+
+TEST_F(Failure, LcidWithoutTheNoopIsAnInvalidArgument) {
+  a.tx.push(cq_cmd(C_CMD_CQ_LCID, 1));
+  a.tx.push(put());
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 5);
+}
+
+TEST_F(Failure, UnalignedCommandsAreAnAlignmentError) {
+  a.tx.pad(1);
+  *a.tx.unit(a.tx.wp32) = static_cast<std::byte>(C_CMD_TYPE_DMA | C_CMD_SIZE_64B << 2);
+  a.tx.wp32 += 3;
+  expect_failure(a.tx, C_RC_CMD_ALIGN_ERROR, 4);
+}
+
+TEST_F(Failure, CounterCommandsAreNotForTransferQueues) {
+  auto command = cq_cmd(C_CMD_CQ_NOOP);
+  command.command.cmd_type = C_CMD_TYPE_CT;
+  a.tx.push(command);
+  expect_failure(a.tx, C_RC_OP_VIOLATION, 4);
+}
+
+TEST_F(Failure, TargetCommandsAreNotForTransmitQueues) {
+  a.tx.push(append_cmd(1, C_PTL_LIST_PRIORITY, 1));
+  expect_failure(a.tx, C_RC_OP_VIOLATION, 4);
+}
+
+TEST_F(Failure, EthernetIsNotForQueuesWithoutIt) {
+  auto command = put();
+  command.command.opcode = C_CMD_ETHERNET_TX;
+  a.tx.push(command);
+  expect_failure(a.tx, C_RC_OP_VIOLATION, 4);
+}
+
+TEST_F(Failure, TransferCommandsAreNotForTargetQueues) {
+  a.target.push(put());
+  expect_failure(a.target, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, TheUnexpectedListCannotBeAppendedTo) {
+  const unsigned pte = a.add_pte(pid, index);
+  a.target.push(append_cmd(pte, C_PTL_LIST_UNEXPECTED, 1));
+  expect_failure(a.target, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, AMessageLongerThanItsCommandIsAnInvalidArgument) {
+  auto message = small_message(dfa(2, pid, index), "x", 0, 0, 0);
+  message.command[1] = std::byte{65};  // the command has 64 bytes
+  a.tx.push_bytes(message.command, message.bytes);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, AMessageShorterThanItsHeaderIsAnInvalidArgument) {
+  auto message = small_message(dfa(2, pid, index), "x", 0, 0, 0);
+  message.command[1] = std::byte{31};
+  a.tx.push_bytes(message.command, message.bytes);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, ASmallMessageHasAtLeast64Bytes) {
+  auto message = small_message(dfa(2, pid, index), "", 0, 0, 0);
+  message.command[0] = static_cast<std::byte>(C_CMD_SMALL_MESSAGE << 4);
+  a.tx.push_bytes(message.command, 32);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, ABadWritePointerIsNotExecutedAndTheQueueGoesOn) {
+  const unsigned pte = b.add_pte(pid, index);
+  b.target.push(b.buffer(pte, C_PTL_LIST_PRIORITY, 4, 0, 100));
+  go(b.target);
+  run();
+  a.tx.push(put());
+  a.tx.write_doorbell(60000);
+  run();
+  EXPECT_EQ(a.tx.status().rd_ptr, 4u);
+  EXPECT_TRUE(a.interrupts.failures.empty());
+  go(a.tx);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_OK);
+}
+
+TEST_F(Failure, RestartMakesAStoppedQueueUsable) {
+  const unsigned pte = b.add_pte(pid, index);
+  b.target.push(b.buffer(pte, C_PTL_LIST_PRIORITY, 4, 0, 100));
+  go(b.target);
+  a.tx.push(cstate(1999, index));
+  go(a.tx);
+  run();
+  EXPECT_TRUE(a.init_eq.next());
+  a.device->restart_cmdq(a.tx.index);
+  a.tx.wp32 = C_CQ_FIRST_WR_PTR_32;
+  EXPECT_EQ(a.tx.status().return_code, C_RC_OK);
+  EXPECT_EQ(a.tx.status().rd_ptr, 4u);
+  a.tx.push(put());
+  go(a.tx);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_OK);
+}
+
+TEST_F(Failure, StopWaitsForWhatWasFetchedAndFetchesNoMore) {
+  const unsigned pte = b.add_pte(pid, index);
+  b.target.push(b.buffer(pte, C_PTL_LIST_PRIORITY, 4, 0, 100));
+  go(b.target);
+  run();
+  a.tx.push(put());
+  go(a.tx);
+  a.device->step();  // sent, not answered
+  a.tx.push(put());
+  go(a.tx);
+  a.device->stop_cmdq(a.tx.index);
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_OK);
+  run();
+  EXPECT_FALSE(a.init_eq.next());
+  EXPECT_EQ(a.tx.status().rd_ptr, 5u);
+}
+
+TEST_F(Failure, StopGivesUpWhatCannotBeAnswered) {
+  a.device->set_link(false);
+  a.tx.push(put());
+  go(a.tx);
+  run();
+  a.device->stop_cmdq(a.tx.index);
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_UNDELIVERABLE);
+  a.device->destroy_cmdq(a.tx.index);
+  a.device->set_link(true);
+  run();
+  EXPECT_FALSE(a.init_eq.next());
+}
+
+TEST_F(Failure, StopCutsOffALongPut) {
+  const unsigned pte = b.add_pte(pid, index, {.matching = true, .long_events = true});
+  b.target.push(b.buffer(pte, C_PTL_LIST_PRIORITY, 4, 0, 4 << 20));
+  go(b.target);
+  run();
+  a.tx.push(a.put(dfa(2, pid, index), index, 0, 4 << 20));
+  go(a.tx);
+  a.device->step();
+  a.device->stop_cmdq(a.tx.index);
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_CANCELED);
+  EXPECT_EQ(b.target_eq.next()->tgt_long.return_code, C_RC_SRC_ERROR);
+}
+
+}  // namespace
+}  // namespace sim::nic::testing
