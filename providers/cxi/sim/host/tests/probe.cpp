@@ -104,6 +104,7 @@ int do_list(const Words& args) {
   Words names;
   while (dirent* entry = readdir(folder))
     if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  closedir(folder);
   std::ranges::sort(names);
   for (const auto& name : names)
     std::printf("%s ", name.c_str());
@@ -133,6 +134,7 @@ int do_real(const Words& args) {
   char* path = realpath(args[0].c_str(), nullptr);
   if (path == nullptr) return say(errno);
   std::puts(path);
+  std::free(path);
   return 0;
 }
 
