@@ -34,8 +34,8 @@ void wait_for_repeat(Qp& qp, SendRequest& request, std::uint64_t delay_ns) noexc
   if (qp.recv_cq != qp.send_cq) wake_at(*qp.recv_cq, request.due_ns);
 }
 
-bool may_repeat(Qp& qp, SendRequest& request, Verdict verdict, std::uint64_t& delay_ns) noexcept {
-  if (qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS) return false;
+bool may_repeat(const Qp& qp, SendRequest& request, Verdict verdict,
+                std::uint64_t& delay_ns) noexcept {
   switch (verdict) {
     case Verdict::rnr:
       if (request.rnr_left == 0) return false;
@@ -88,6 +88,11 @@ void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept {
     return;
   }
   const Outcome outcome = outcome_of(request.op, code, Short::tgt_error::get(event.at));
+  if (outcome.verdict != Verdict::final &&
+      qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS) {
+    finish_request(qp, index, IBV_WC_WR_FLUSH_ERR, 0);  // it had not ended, and cannot be repeated
+    return;
+  }
   std::uint64_t delay_ns = 0;
   if (may_repeat(qp, request, outcome.verdict, delay_ns))
     wait_for_repeat(qp, request, delay_ns);
