@@ -16,8 +16,8 @@ target_link_libraries(cxi_sim_nic PUBLIC kernel_headers cxi_sim_fabric PRIVATE f
 set_target_properties(fmt::fmt PROPERTIES IMPORTED_GLOBAL TRUE)
 
 set(cxi_sim_nic_tests
-  command_failure command_ring event_queue events flow_control link memory_and_lists packets refusal
-  transfer)
+  atomic_unit command_failure command_ring counting event_queue events flow_control get_and_atomic
+  link memory_and_lists packets refusal robustness transfer unexpected)
 list(TRANSFORM cxi_sim_nic_tests PREPEND "${cxi_sim_nic_folder}/tests/")
 list(TRANSFORM cxi_sim_nic_tests APPEND "_test.cpp")
 cxv_test(cxi_sim_nic_test SOURCES ${cxi_sim_nic_tests} LIBS cxi_sim_nic)
