@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "fake_kernel.hpp"
+#include "temp_tree.hpp"
 
 using namespace verbs;
 
@@ -84,10 +82,9 @@ TEST_F(GidTest, TheTableIsCounted) {
 // Without the ioctls.
 class SysfsGidTest : public GidTest {
  protected:
-  SysfsGidTest() : root(std::filesystem::path(testing::TempDir()) / "gid_test") {
+  SysfsGidTest() {
     kernel.on(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY,
               [](const fake::Call&) { return EPROTONOSUPPORT; });
-    std::filesystem::remove_all(root);
     put("ports/1/gids/0", "fe80:0000:0000:0000:0000:0000:0012:3456\n");
     put("ports/1/gids/1", "0000:0000:0000:0000:0000:0000:0000:0000\n");
     put("ports/1/gids/2", "fe80:0000\n");
@@ -95,7 +92,7 @@ class SysfsGidTest : public GidTest {
     put("ports/1/gid_attrs/types/0", "Slingshot\n");
     put("ports/1/gid_attrs/types/2", "RoCE v9\n");
     put("ports/1/gid_attrs/types/3", "IB/RoCE v1\n");
-    snprintf(record.ibdev_path, sizeof(record.ibdev_path), "%s", root.c_str());
+    snprintf(record.ibdev_path, sizeof(record.ibdev_path), "%s", tree.path().c_str());
     device.device().sysfs = &record;
     verbs_context_ops ops{};
     ops.query_port = [](ibv_context*, uint8_t, ibv_port_attr* attr) {
@@ -110,17 +107,11 @@ class SysfsGidTest : public GidTest {
     };
     device.set(ops);
   }
-  ~SysfsGidTest() override {
-    device.device().sysfs = nullptr;
-    std::filesystem::remove_all(root);
-  }
+  ~SysfsGidTest() override { device.device().sysfs = nullptr; }
 
-  void put(const char* name, const char* text) {
-    std::filesystem::create_directories((root / name).parent_path());
-    std::ofstream(root / name) << text;
-  }
+  void put(const char* name, const char* text) { tree.put(name, text); }
 
-  std::filesystem::path root;
+  TempTree tree;
   verbs_sysfs_dev record{};
 };
 
