@@ -67,9 +67,10 @@ using namespace verbs;
 VERBS_EXPORT int ibv_cmd_reg_mr(ibv_pd* pd, void* addr, size_t length, uint64_t hca_va, int access,
                                 verbs_mr* vmr, struct ibv_reg_mr* cmd, size_t cmd_size,
                                 ib_uverbs_reg_mr_resp* resp, size_t resp_size) {
+  uint64_t whole_length;
+  if (int error = fill_length(whole_length, addr, length, access)) return error;
   ib_uverbs_reg_mr request{};
-  if (int error = fill_length(reinterpret_cast<uint64_t&>(request.length), addr, length, access))
-    return error;
+  request.length = whole_length;
   request.start = address_of(addr);
   request.hca_va = hca_va;
   request.pd_handle = pd->handle;

@@ -19,7 +19,7 @@
 namespace verbs {
 namespace {
 
-std::atomic<int> interface_version{-1};  // of uverbs; -1: not asked yet
+std::atomic<int> interface_version{-1};  // of uverbs, one that is spoken; -1: not known yet
 
 // False when it does not fit.
 [[nodiscard]] __attribute__((format(printf, 2, 3))) bool print_to(std::span<char> to,
@@ -197,23 +197,28 @@ int scan_devices(const Places& places, Records& records) noexcept {
   return scan_sysfs(places, records);
 }
 
+std::optional<uint32_t> read_interface_version(const Places& places) noexcept {
+  char text[16];
+  if (read_sysfs(text, "%s/class/infiniband_verbs/abi_version", places.sysfs) <= 0) return {};
+  return parse_number(text);
+}
+
+bool is_spoken(uint32_t version) noexcept {
+  return version >= IB_USER_VERBS_MIN_ABI_VERSION && version <= IB_USER_VERBS_MAX_ABI_VERSION;
+}
+
 int check_interface_version(const Places& places) noexcept {
-  int version = interface_version;
-  if (version < 0) {
-    char text[16];
-    if (read_sysfs(text, "%s/class/infiniband_verbs/abi_version", places.sysfs) <= 0) return ENOSYS;
-    auto number = parse_number(text);
-    if (!number) return ENOSYS;
-    version = static_cast<int>(*number);
-  }
-  if (version < IB_USER_VERBS_MIN_ABI_VERSION || version > IB_USER_VERBS_MAX_ABI_VERSION) {
+  if (interface_version >= 0) return 0;
+  auto version = read_interface_version(places);
+  if (!version) return ENOSYS;
+  if (!is_spoken(*version)) {
     fprintf(stderr,
-            "libibverbs: Fatal: kernel ABI version %d is not one of those this library speaks "
+            "libibverbs: Fatal: kernel ABI version %u is not one of those this library speaks "
             "(%d to %d).\n",
-            version, IB_USER_VERBS_MIN_ABI_VERSION, IB_USER_VERBS_MAX_ABI_VERSION);
+            *version, IB_USER_VERBS_MIN_ABI_VERSION, IB_USER_VERBS_MAX_ABI_VERSION);
     return ENOSYS;
   }
-  interface_version = version;
+  interface_version = static_cast<int>(*version);
   return 0;
 }
 

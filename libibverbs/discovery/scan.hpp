@@ -4,6 +4,9 @@
 
 #include <infiniband/driver.h>
 
+#include <cstdint>
+#include <optional>
+
 #include "../memory.hpp"
 
 namespace verbs {
@@ -26,7 +29,12 @@ int scan_sysfs(const Places& places, Records& records) noexcept;
 // Netlink, or sysfs where netlink does not answer.
 int scan_devices(const Places& places, Records& records) noexcept;
 
-// The version of the uverbs interface; 0 or ENOSYS. Known without a look when netlink answered.
+// The version of the uverbs interface that sysfs tells, if it does, and whether this library speaks
+// it.
+std::optional<uint32_t> read_interface_version(const Places& places) noexcept;
+bool is_spoken(uint32_t interface_version) noexcept;
+
+// The same once for all: 0 or ENOSYS. Known without a look when netlink answered.
 int check_interface_version(const Places& places) noexcept;
 
 }  // namespace verbs

@@ -99,18 +99,23 @@ TEST_F(ScanTest, WithoutTheClassThereIsNoRdma) {
   EXPECT_EQ(scan_sysfs({root.c_str(), "/dev"}, records), ENOSYS);
 }
 
-TEST_F(ScanTest, TheInterfaceVersionIsChecked) {
+TEST_F(ScanTest, TheInterfaceVersionIsRead) {
   sysfs = tree.path("sys");
   const Places places{sysfs.c_str(), "/dev"};
-  EXPECT_EQ(check_interface_version(places), ENOSYS);
-  testing::internal::CaptureStderr();
-  tree.put("sys/class/infiniband_verbs/abi_version", "7\n");
-  EXPECT_EQ(check_interface_version(places), ENOSYS);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("7"), std::string::npos);
+  EXPECT_EQ(read_interface_version(places), std::nullopt);
+  for (const char* broken : {"", "six\n", "-6\n", "6666666666666666666666666\n"}) {
+    tree.put("sys/class/infiniband_verbs/abi_version", broken);
+    EXPECT_EQ(read_interface_version(places), std::nullopt) << broken;
+  }
   tree.put("sys/class/infiniband_verbs/abi_version", "6\n");
-  EXPECT_EQ(check_interface_version(places), 0);
-  tree.remove("sys/class/infiniband_verbs/abi_version");
-  EXPECT_EQ(check_interface_version(places), 0);  // remembered
+  EXPECT_EQ(read_interface_version(places), 6u);
+}
+
+TEST(InterfaceVersionTest, FourAreSpoken) {
+  EXPECT_FALSE(is_spoken(2));
+  EXPECT_TRUE(is_spoken(3));
+  EXPECT_TRUE(is_spoken(6));
+  EXPECT_FALSE(is_spoken(7));
 }
 
 }  // namespace
