@@ -191,6 +191,8 @@ struct cxi_abi_create_qp_resp {
 /* ------------------------------------------------------------------------------------------------
  * MR / REG_MR: UHW_OUT (optional).
  *
+ * RESP_LKEY64 is lac << 57 | iova_delta; RESP_LKEY is a number that only names the region.
+ *
  * Errors beside those of the standard: EINVAL length 0, access bits that the device does not know, an
  * application key with bits 63-60 set; EOPNOTSUPP on-demand paging; EFAULT memory that is not mapped;
  * EEXIST an application key already used in the context; ENOSPC no address context or key is left.
@@ -234,7 +236,15 @@ struct cxi_abi_reg_mr_resp {
 #define CXI_ABI_NUM_RI 48
 #define CXI_ABI_NUM_INDEXED 31
 
-/* QP / ATTACH_MR: UHW_OUT. The caller appends the entries whose buffer ids it gets (0: not needed). */
+/*
+ * QP / ATTACH_MR: UHW_OUT. The caller appends the entries whose buffer ids it gets (0: not needed) and
+ * unlinks them before DETACH_MR, which cuts off what still uses them.
+ * Errors: EINVAL another PD, or a region that is restricted to another job; EOPNOTSUPP a region
+ * restricted to a job on an absolute queue pair, an indexed region on queue pairs with different
+ * receive CQs; EEXIST it is attached already; ENOSPC list entries or portal entries are used up.
+ * DETACH_MR: EINVAL it is not attached. Destroying the queue pair detaches; a region that is attached
+ * is EBUSY.
+ */
 struct cxi_abi_attach_mr_resp {
 	__u16 plain_buffer_id;
 	__u16 immediate_buffer_id;
@@ -242,6 +252,18 @@ struct cxi_abi_attach_mr_resp {
 	__u16 reserved_30;
 	__u32 pte; /* the memory entry, or the region's own for an indexed one */
 	__u32 reserved_60;
+};
+
+/*
+ * COMP_CNTR / CREATE: UHW_OUT (optional). A completion counter is a counting event of the context's
+ * logical NI; commands and list entries name it. Values: successes up to 2^48 - 1, errors up to 127
+ * (EINVAL beyond); the NIC counts successes, errors are what MODIFY sets and adds. QP ATTACH_COMP_CNTR
+ * records what is counted and keeps the counter busy: EOPNOTSUPP a remote operation, EBUSY the queue
+ * pair has a counter for the operation.
+ */
+struct cxi_abi_create_comp_cntr_resp {
+	__u32 ct;
+	__u32 reserved_20;
 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -678,6 +700,7 @@ CXI_ABI_ASSERT_SIZE(cxi_abi_cmdq_info, 40);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_qp_resp, 136);
 CXI_ABI_ASSERT_SIZE(cxi_abi_reg_mr_resp, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_attach_mr_resp, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_comp_cntr_resp, 8);
 CXI_ABI_ASSERT_SIZE(cxi_abi_job_resp, 24);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_jkey_resp, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_ah_resp, 8);

@@ -2,6 +2,7 @@
 #include "uverbs/handles.hpp"
 
 #include <cerrno>
+#include <vector>
 
 namespace sim::uverbs {
 
@@ -36,8 +37,17 @@ void HandleTable::destroy(uint32_t id) {
 }
 
 void HandleTable::clear() {
-  while (!by_age_.empty())
-    destroy(by_age_.rbegin()->second);
+  while (!by_age_.empty()) {
+    const std::vector<std::pair<uint64_t, uint32_t>> newest_first(by_age_.rbegin(), by_age_.rend());
+    const size_t before = by_age_.size();
+    for (auto [serial, id] : newest_first) {
+      // Attachments make older objects need newer ones; those come in the next round. Parts go with
+      // the object that they belong to.
+      const Object* object = find(id);
+      if (object && object->serial == serial && object->uses == 0) destroy(id);
+    }
+    if (by_age_.size() == before) destroy(by_age_.rbegin()->second);
+  }
 }
 
 }  // namespace sim::uverbs

@@ -68,7 +68,8 @@ class HandleTable {
   Object* find(uint32_t id) const;
   // Removes the object and destroys it. Objects that it owns go with it.
   void destroy(uint32_t id);
-  void clear();  // newest first
+  // Destroys everything, newest first, what others use after them.
+  void clear();
   size_t size() const { return by_id_.size(); }
   const std::map<uint32_t, std::unique_ptr<Object>>& all() const { return by_id_; }
 

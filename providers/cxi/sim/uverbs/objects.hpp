@@ -105,13 +105,19 @@ class Cq final : public Object {
 };
 
 class Jkey;
+class Qp;
 
 class Mr final : public Object {
  public:
   explicit Mr(File& f) : Object(f, UVERBS_OBJECT_MR) { ++f.nic.mrs; }
   ~Mr() override;
 
-  MemoryMap& memory() const { return *(*md).resource; }
+  MemoryMap& memory() const { return *md->resource; }
+
+  // An indexed region has a portal entry of its own while it is attached anywhere, mapped in the
+  // VNIs of the queue pairs. EOPNOTSUPP: they have different receive queues.
+  int join_index(Qp& qp);
+  void leave_index(Qp& qp);
 
   Use<Pd> pd;
   Use<Jkey> jkey;
@@ -125,6 +131,22 @@ class Mr final : public Object {
   uint32_t rkey = 0;
   bool application_key = false;
   std::optional<unsigned> index;  // of an indexed region, 0 .. CXI_ABI_NUM_INDEXED - 1
+  std::unique_ptr<PortalEntry> index_entry;
+
+ private:
+  void leave_vni(uint16_t vni, unsigned pid);
+
+  std::map<uint16_t, unsigned> index_vnis_;  // and how many queue pairs use them
+  unsigned index_eqn_ = 0;
+};
+
+// A completion counter: one counting event.
+class CompCntr final : public Object {
+ public:
+  CompCntr(File& f, std::unique_ptr<CountingEvent> c)
+      : Object(f, UVERBS_OBJECT_COMP_CNTR), counter(std::move(c)) {}
+
+  std::unique_ptr<CountingEvent> counter;
 };
 
 class Ah final : public Object {

@@ -9,8 +9,35 @@ namespace {
 constexpr uint32_t any_drop_count = 0xffffff;  // matches whatever the entry has counted
 constexpr unsigned max_drain_steps = 1u << 16;
 constexpr uint8_t max_retries = 7, max_rnr_timer = 31;
+constexpr unsigned overflow_list = 1, priority_list = 0;  // enum c_ptl_list
+constexpr uint64_t guard_bit = CXI_ABI_RKEY_IMMEDIATE;
+
+nic::ListEntry guard_entry() {
+  nic::ListEntry guard;
+  guard.list = overflow_list;
+  guard.length = ~0ull;
+  guard.match_bits = guard_bit;
+  guard.ignore_bits = ~guard_bit;
+  guard.event_comm_disable = true;
+  return guard;
+}
 
 }  // namespace
+
+nic::Made<std::unique_ptr<PortalEntry>> make_memory_entry(std::shared_ptr<Lni> lni, unsigned eqn) {
+  nic::PteConfig config;
+  config.eqn = eqn;
+  config.matching = true;
+  config.long_events = true;
+  config.space_check = true;
+  nic::Device& device = lni->device();
+  auto entry = PortalEntry::make(std::move(lni), config, 1);  // the guard
+  if (!entry) return entry;
+  int error = device.append(entry.value->number(), guard_entry());
+  if (error == 0) error = device.set_pte_state(entry.value->number(), nic::PteState::enabled, 0);
+  if (error) return {nullptr, error};
+  return entry;
+}
 
 ib_uverbs_qp_semantics offered_semantics() {
   ib_uverbs_qp_semantics offered{};
@@ -42,6 +69,8 @@ Qp::~Qp() {
   // Queues first: nothing may be in flight when the entries and the memory go.
   txq = {};
   tgq = {};
+  while (!attachments.empty())
+    detach(*attachments.begin()->first);
   recv.reset();
   mem.reset();
   slot_memory.reset();
@@ -117,6 +146,54 @@ int Qp::modify(uint32_t mask, const ib_uverbs_modify_qp& attr) {
   if (to != QpState::reset && to != QpState::rts && to != QpState::error) return EOPNOTSUPP;
   if (int error = change_state(to)) return error;
   attributes = changed;
+  return 0;
+}
+
+int Qp::attach(Mr& mr) {
+  if (mr.pd.get() != pd.get()) return EINVAL;
+  if (mr.jkey) {
+    if (absolute) return EOPNOTSUPP;
+    if (mr.jkey->vni() != vnis.front()) return EINVAL;
+  }
+  if (attachments.contains(&mr)) return EEXIST;
+  Attachment attachment;
+  if (mr.index) {
+    if (int error = mr.join_index(*this)) return error;
+    attachment.entry = mr.index_entry.get();
+  } else {
+    attachment.entry = mem.get();
+  }
+  const bool immediate = mr.access & IB_UVERBS_ACCESS_REMOTE_WRITE;
+  const bool atomic = mr.access & IB_UVERBS_ACCESS_REMOTE_ATOMIC;
+  auto charge = attachment.entry->charge_entries(1u + immediate + atomic);
+  int error = charge.error;
+  if (error == 0) {
+    attachment.list_entries = std::move(charge.value);
+    attachment.plain = attachment.entry->take_buffer_id();
+    if (immediate) attachment.immediate = attachment.entry->take_buffer_id();
+    if (atomic) attachment.atomic = attachment.entry->take_buffer_id();
+    const bool numbered =
+        attachment.plain && (!immediate || attachment.immediate) && (!atomic || attachment.atomic);
+    if (!numbered) error = ENOSPC;
+  }
+  attachment.mr = Use(&mr);
+  attachments.emplace(&mr, std::move(attachment));
+  if (error) detach(mr);
+  return error;
+}
+
+int Qp::detach(Mr& mr) {
+  auto node = attachments.extract(&mr);
+  if (node.empty()) return EINVAL;
+  const Attachment& attachment = node.mapped();
+  for (uint16_t buffer : {attachment.plain, attachment.immediate, attachment.atomic}) {
+    if (buffer == 0) continue;
+    // Whatever still uses the unlinked entry is cut off, so that the memory may go.
+    (void)lni->device().invalidate_le(attachment.entry->number(), priority_list, buffer);
+    attachment.entry->drop_buffer_id(buffer);
+  }
+  node.mapped().list_entries = Charge();
+  if (mr.index) mr.leave_index(*this);
   return 0;
 }
 

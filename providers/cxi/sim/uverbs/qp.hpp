@@ -34,6 +34,19 @@ struct QpAttributes {  // what modify sets and query returns
   int apply(uint32_t mask, const ib_uverbs_modify_qp& from);
 };
 
+// A memory entry: matching, with its guard in place, enabled. The guard catches what matches no
+// region, so that a bad key is told from a full queue.
+nic::Made<std::unique_ptr<PortalEntry>> make_memory_entry(std::shared_ptr<Lni> lni, unsigned eqn);
+
+// A region that is reachable through a queue pair. The program appends its list entries itself and
+// names them by these numbers; 0 where the rights need none.
+struct Attachment {
+  Use<Mr> mr;
+  PortalEntry* entry = nullptr;  // the queue pair's memory entry, or the indexed region's own
+  Charge list_entries;
+  uint16_t plain = 0, immediate = 0, atomic = 0;
+};
+
 class Qp final : public Object {
  public:
   explicit Qp(File& f) : Object(f, UVERBS_OBJECT_QP) { ++f.nic.qps; }
@@ -42,6 +55,11 @@ class Qp final : public Object {
   // The state machine: RESET to RTS and ERR, RTS to ERR, ERR to RESET, each to itself.
   int change_state(QpState to);
   int modify(uint32_t mask, const ib_uverbs_modify_qp& attr);
+  // EINVAL: another PD, or a region restricted to another job; EOPNOTSUPP: a region restricted to a
+  // job on an absolute queue pair, an indexed region on queue pairs with different receive CQs;
+  // EEXIST; ENOSPC.
+  int attach(Mr& mr);
+  int detach(Mr& mr);  // EINVAL: it is not attached
   // A malformed command has stopped a queue: the error state, and the program is told.
   void on_command_failure();
   uint32_t number() const {
@@ -64,6 +82,8 @@ class Qp final : public Object {
   unsigned lcid = 0;
   Owned<CmdqObject> txq, tgq;
   std::unique_ptr<PortalEntry> recv, mem;
+  std::map<Mr*, Attachment> attachments;
+  std::map<uint32_t, Use<CompCntr>> counters;  // by the operation they count
   PageRange slot_pages;
   std::unique_ptr<MemoryMap> slot_memory;
 

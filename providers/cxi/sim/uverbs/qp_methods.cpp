@@ -11,7 +11,6 @@ namespace sim::uverbs {
 namespace {
 
 constexpr uint32_t qpn_reserved_bits = 0x7f000000;
-constexpr uint64_t guard_bit = CXI_ABI_RKEY_IMMEDIATE;
 constexpr uint64_t core_create_flags =
     IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | IB_UVERBS_QP_CREATE_SCATTER_FCS |
     IB_UVERBS_QP_CREATE_CVLAN_STRIPPING | IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING |
@@ -225,17 +224,6 @@ int make_queues(Call& call, const Request& request, Qp& qp) {
   return 0;
 }
 
-// Catches what matches no region, so that a bad key is told from a full queue (see the ABI header).
-nic::ListEntry guard_entry() {
-  nic::ListEntry guard;
-  guard.list = 1;  // overflow
-  guard.length = ~0ull;
-  guard.match_bits = guard_bit;
-  guard.ignore_bits = ~guard_bit;
-  guard.event_comm_disable = true;
-  return guard;
-}
-
 int make_entries(const Request& request, Qp& qp) {
   nic::PteConfig config;
   config.eqn = request.recv_cq->queue().eqn();
@@ -244,16 +232,11 @@ int make_entries(const Request& request, Qp& qp) {
   auto recv = PortalEntry::make(qp.lni, config, request.driver.recv_le_charge);
   if (!recv) return recv.error;
   qp.recv = std::move(recv.value);
-  config.space_check = true;
-  auto mem = PortalEntry::make(qp.lni, config, 1);
+  auto mem = make_memory_entry(qp.lni, config.eqn);
   if (!mem) return mem.error;
   qp.mem = std::move(mem.value);
-
   nic::Device& device = qp.lni->device();
-  if (int error = device.append(qp.mem->number(), guard_entry())) return error;
-  for (const PortalEntry* entry : {qp.recv.get(), qp.mem.get()}) {
-    if (int error = device.set_pte_state(entry->number(), nic::PteState::enabled, 0)) return error;
-  }
+  if (int error = device.set_pte_state(qp.recv->number(), nic::PteState::enabled, 0)) return error;
   for (uint16_t vni : qp.vnis) {
     if (int error = qp.recv->map(vni, qp.pid, CXI_ABI_INDEX_RECV + qp.ri)) return error;
     if (int error = qp.mem->map(vni, qp.pid, CXI_ABI_INDEX_MEMORY + qp.ri)) return error;
@@ -339,6 +322,26 @@ int create_qp(Call& call) {
   call.put(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, made.number());
   call.driver_out(response(made));
   return 0;
+}
+
+int attach_mr(Call& call) {
+  auto* qp = call.object<Qp>(UVERBS_ATTR_QP_ATTACH_MR_QP_HANDLE);
+  auto* mr = call.object<Mr>(UVERBS_ATTR_QP_ATTACH_MR_MR_HANDLE);
+  if (int error = qp->attach(*mr)) return error;
+  call.undo([qp, mr] { qp->detach(*mr); });
+  const Attachment& attachment = qp->attachments.at(mr);
+  cxi_abi_attach_mr_resp resp{};
+  resp.plain_buffer_id = attachment.plain;
+  resp.immediate_buffer_id = attachment.immediate;
+  resp.atomic_buffer_id = attachment.atomic;
+  resp.pte = attachment.entry->number();
+  call.driver_out(resp);
+  return 0;
+}
+
+int detach_mr(Call& call) {
+  auto* qp = call.object<Qp>(UVERBS_ATTR_QP_DETACH_MR_QP_HANDLE);
+  return qp->detach(*call.object<Mr>(UVERBS_ATTR_QP_DETACH_MR_MR_HANDLE));
 }
 
 int destroy_qp(Call& call) {

@@ -182,11 +182,37 @@ int PortalEntry::unmap(uint16_t vni, unsigned pid, unsigned index) {
   return 0;
 }
 
+uint16_t PortalEntry::take_buffer_id() {
+  // Going round, so that a number that has just been given back is not what a late event names.
+  for (uint32_t tries = 0; tries < 0xffff; ++tries) {
+    uint16_t id = next_buffer_id_;
+    next_buffer_id_ = id == 0xffff ? 1 : static_cast<uint16_t>(id + 1);
+    if (buffer_ids_.insert(id).second) return id;
+  }
+  return 0;
+}
+
 int PortalEntry::unmap_multicast() {
   if (!multicast_) return EINVAL;
   lni_->device().unmap_multicast(number_);
   multicast_ = false;
   return 0;
+}
+
+nic::Made<std::unique_ptr<CountingEvent>> CountingEvent::make(
+    std::shared_ptr<Lni> lni, std::shared_ptr<nic::GuestMemory> memory, uint64_t writeback_va) {
+  std::unique_ptr<CountingEvent> event(new CountingEvent(std::move(lni)));
+  auto charge = event->lni_->charge(CXI_ABI_RSRC_CT);
+  if (!charge) return {nullptr, charge.error};
+  auto number = event->device().create_ct(event->lni_->rgid(), std::move(memory), writeback_va);
+  if (!number) return {nullptr, number.error};
+  event->charge_ = std::move(charge.value);
+  event->number_ = number.value;
+  return {std::move(event), 0};
+}
+
+CountingEvent::~CountingEvent() {
+  if (number_ != 0) device().destroy_ct(number_);
 }
 
 nic::Made<std::unique_ptr<MemoryMap>> MemoryMap::keep(std::shared_ptr<Lni> lni,

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "uverbs/arena.hpp"
@@ -99,6 +100,9 @@ class PortalEntry {
   int map_multicast(uint16_t vni, uint32_t mcast);
   int unmap(uint16_t vni, unsigned pid, unsigned index);  // EINVAL: it is not mapped there
   int unmap_multicast();
+  // Numbers for list entries that the driver hands out; 0 when all are taken.
+  uint16_t take_buffer_id();
+  void drop_buffer_id(uint16_t id) { buffer_ids_.erase(id); }
 
  private:
   struct Portal {
@@ -114,7 +118,28 @@ class PortalEntry {
   unsigned number_ = 0;
   uint32_t list_entries_ = 0;
   std::vector<Portal> portals_;
+  std::set<uint16_t> buffer_ids_;
+  uint16_t next_buffer_id_ = 1;
   bool multicast_ = false;
+};
+
+class CountingEvent {
+ public:
+  // `writeback_va` is in `memory`, or 0.
+  static nic::Made<std::unique_ptr<CountingEvent>> make(std::shared_ptr<Lni> lni,
+                                                        std::shared_ptr<nic::GuestMemory> memory,
+                                                        uint64_t writeback_va);
+  ~CountingEvent();
+
+  unsigned number() const { return number_; }
+  nic::Device& device() { return lni_->device(); }
+
+ private:
+  CountingEvent(std::shared_ptr<Lni> lni) : lni_(std::move(lni)) {}
+
+  std::shared_ptr<Lni> lni_;
+  Charge charge_;
+  unsigned number_ = 0;
 };
 
 class MemoryMap {

@@ -64,6 +64,49 @@ constexpr AttrRule query_qp_semantics_attrs[] = {
                sizeof(ib_uverbs_qp_semantics), required),
 };
 
+constexpr AttrRule comp_cntr_caps_attrs[] = {
+    bytes_out(UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_COUNTERS, 4, required),
+    bytes_out(UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_VALUE, 8, required),
+    bytes_out(UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_SUPPORTED_QP_ATTACH_OPS, 4, required),
+};
+
+constexpr AttrRule comp_cntr_create_attrs[] = {
+    handle_new(UVERBS_ATTR_CREATE_COMP_CNTR_HANDLE, UVERBS_OBJECT_COMP_CNTR),
+};
+
+constexpr AttrRule comp_cntr_destroy_attrs[] = {
+    handle_destroyed(UVERBS_ATTR_DESTROY_COMP_CNTR_HANDLE, UVERBS_OBJECT_COMP_CNTR),
+};
+
+constexpr AttrRule comp_cntr_modify_attrs[] = {
+    handle_in(UVERBS_ATTR_MODIFY_COMP_CNTR_HANDLE, UVERBS_OBJECT_COMP_CNTR, required),
+    constant_in(UVERBS_ATTR_MODIFY_COMP_CNTR_ENTRY, required),
+    constant_in(UVERBS_ATTR_MODIFY_COMP_CNTR_OP, required),
+    bytes_in(UVERBS_ATTR_MODIFY_COMP_CNTR_VALUE, 8, required),
+};
+
+constexpr AttrRule comp_cntr_read_attrs[] = {
+    handle_in(UVERBS_ATTR_READ_COMP_CNTR_HANDLE, UVERBS_OBJECT_COMP_CNTR, required),
+    constant_in(UVERBS_ATTR_READ_COMP_CNTR_ENTRY, required),
+    bytes_out(UVERBS_ATTR_READ_COMP_CNTR_RESP_VALUE, 8, required),
+};
+
+constexpr AttrRule attach_comp_cntr_attrs[] = {
+    handle_in(UVERBS_ATTR_QP_ATTACH_COMP_CNTR_HANDLE, UVERBS_OBJECT_QP, required),
+    handle_in(UVERBS_ATTR_QP_ATTACH_COMP_CNTR_CNTR_HANDLE, UVERBS_OBJECT_COMP_CNTR, required),
+    flags_in(UVERBS_ATTR_QP_ATTACH_COMP_CNTR_OP_MASK, required),
+};
+
+constexpr AttrRule attach_mr_attrs[] = {
+    handle_in(UVERBS_ATTR_QP_ATTACH_MR_QP_HANDLE, UVERBS_OBJECT_QP, required),
+    handle_in(UVERBS_ATTR_QP_ATTACH_MR_MR_HANDLE, UVERBS_OBJECT_MR, required),
+};
+
+constexpr AttrRule detach_mr_attrs[] = {
+    handle_in(UVERBS_ATTR_QP_DETACH_MR_QP_HANDLE, UVERBS_OBJECT_QP, required),
+    handle_in(UVERBS_ATTR_QP_DETACH_MR_MR_HANDLE, UVERBS_OBJECT_MR, required),
+};
+
 constexpr AttrRule pd_destroy_attrs[] = {
     handle_destroyed(UVERBS_ATTR_DESTROY_PD_HANDLE, UVERBS_OBJECT_PD),
 };
@@ -257,6 +300,8 @@ constexpr Method table[] = {
      query_gid_entry},
     {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT_SPEED, "QUERY_PORT_SPEED",
      query_port_speed_attrs, query_port_speed},
+    {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_COMP_CNTR_CAPS, "QUERY_COMP_CNTR_CAPS",
+     comp_cntr_caps_attrs, query_comp_cntr_caps},
     {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_QP_SEMANTICS, "QUERY_QP_SEMANTICS",
      query_qp_semantics_attrs, query_qp_semantics},
     {UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, "PD_DESTROY", pd_destroy_attrs, destroy_object},
@@ -266,6 +311,11 @@ constexpr Method table[] = {
     {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, "QP_CREATE", qp_create_attrs, create_qp,
      driver_data},
     {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY, "QP_DESTROY", qp_destroy_attrs, destroy_qp},
+    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_ATTACH_COMP_CNTR, "QP_ATTACH_COMP_CNTR",
+     attach_comp_cntr_attrs, attach_comp_cntr},
+    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_ATTACH_MR, "QP_ATTACH_MR", attach_mr_attrs, attach_mr,
+     driver_data},
+    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DETACH_MR, "QP_DETACH_MR", detach_mr_attrs, detach_mr},
     {UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY, "AH_DESTROY", ah_destroy_attrs, destroy_object},
     {UVERBS_OBJECT_AH, UVERBS_METHOD_AH_EX_CREATE, "AH_EX_CREATE", ah_create_attrs, create_ah_ex,
      driver_data},
@@ -274,6 +324,14 @@ constexpr Method table[] = {
     {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_MR, "REG_MR", reg_mr_attrs, reg_mr, driver_data},
     {UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC, "ASYNC_EVENT_ALLOC",
      async_event_attrs, alloc_async_event},
+    {UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_CREATE, "COMP_CNTR_CREATE",
+     comp_cntr_create_attrs, create_comp_cntr, driver_data},
+    {UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_DESTROY, "COMP_CNTR_DESTROY",
+     comp_cntr_destroy_attrs, destroy_object},
+    {UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_MODIFY, "COMP_CNTR_MODIFY",
+     comp_cntr_modify_attrs, modify_comp_cntr},
+    {UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_READ, "COMP_CNTR_READ", comp_cntr_read_attrs,
+     read_comp_cntr},
     {UVERBS_OBJECT_JOB, UVERBS_METHOD_JOB_ALLOC, "JOB_ALLOC", job_alloc_attrs, alloc_job,
      driver_data},
     {UVERBS_OBJECT_JOB, UVERBS_METHOD_JOB_DEALLOC, "JOB_DEALLOC", job_dealloc_attrs,

@@ -4,6 +4,7 @@
 add_library(cxi_sim_uverbs STATIC
   uverbs/arena.cpp
   uverbs/call.cpp
+  uverbs/comp_cntr_methods.cpp
   uverbs/cq_methods.cpp
   uverbs/device_methods.cpp
   uverbs/event_pipe.cpp
@@ -21,6 +22,7 @@ add_library(cxi_sim_uverbs STATIC
   uverbs/pd_methods.cpp
   uverbs/qp.cpp
   uverbs/qp_methods.cpp
+  uverbs/region_index.cpp
   uverbs/resources.cpp
   uverbs/schema_table.cpp
   uverbs/service.cpp
@@ -31,6 +33,7 @@ target_link_libraries(cxi_sim_uverbs PUBLIC kernel_headers Threads::Threads)
 
 cxv_test(cxi_sim_uverbs_test
   SOURCES
+    uverbs/tests/attach_test.cpp
     uverbs/tests/cq_test.cpp
     uverbs/tests/device_test.cpp
     uverbs/tests/job_test.cpp
