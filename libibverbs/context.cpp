@@ -43,7 +43,7 @@ ibv_context* import_fd(int fd, int& error) {
     error = EINVAL;
     return nullptr;
   }
-  ibv_device** list;
+  ibv_device** list = nullptr;
   if (list_devices(list) < 0) {
     error = ENODEV;
     return nullptr;

@@ -67,7 +67,7 @@ int post_copy(Old* list, Old** bad, const Qp* qp, Post post) {
   int error = post(copy.get(), &real_bad);
   if (!error) return 0;
   *bad = list;
-  for (const Real* wr = copy.get(); wr != real_bad; wr++)
+  for (const Real* wr = copy.get(); wr != real_bad && (*bad)->next; wr++)
     *bad = (*bad)->next;
   return error;
 }

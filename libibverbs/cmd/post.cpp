@@ -26,7 +26,7 @@ Count count(const Wr* wr) {
 // that not even the first was looked at.
 template <class Wr>
 Wr* failing(Wr* wr, uint32_t number) {
-  while (number > 1 && wr->next) {
+  while (number > 1 && wr && wr->next) {
     wr = wr->next;
     number--;
   }

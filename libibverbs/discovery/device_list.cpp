@@ -215,7 +215,7 @@ int list_devices(ibv_device**& list) noexcept {
 // support.
 VERBS_EXPORT ibv_device** ibv_get_device_list(int* count) {
   if (count) *count = 0;
-  ibv_device** list;
+  ibv_device** list = nullptr;
   int found = verbs::list_devices(list);
   if (found < 0) return verbs::null_with_errno(-found);
   if (count) *count = found;
