@@ -50,7 +50,11 @@ Tree make_tree(const std::vector<uverbs::NicDescription>& nics,
 }  // namespace
 
 Mirror::Mirror(std::string folder)
-    : folder_(std::move(folder)), tree_(std::make_shared<Tree>(folder_on_host)) {}
+    : folder_(std::move(folder)), tree_(std::make_shared<Tree>(folder_on_host)) {
+  struct stat found {};
+  if (::stat(folder_.c_str(), &found) != 0) fail(folder_);
+  file_system_ = found.st_dev;
+}
 
 std::shared_ptr<const Tree> Mirror::tree() const {
   std::shared_lock guard(lock_);
@@ -145,7 +149,7 @@ void Mirror::make_device(unsigned major, unsigned minor, struct stat* out) {
 
 const Node* Mirror::device_of(const Tree& tree, const uverbs::FileId& id) const {
   const Node* folder = tree.find("/dev/infiniband");
-  if (folder == nullptr) return nullptr;
+  if (id.device != file_system_ || folder == nullptr) return nullptr;
   for (const auto& [name, node] : folder->children) {
     struct stat found {};
     if (node->kind == Node::Kind::device && ::lstat(real_path(*node).c_str(), &found) == 0 &&

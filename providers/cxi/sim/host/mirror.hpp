@@ -49,6 +49,7 @@ class Mirror {
   void remove_node(const Node& node);
 
   const std::string folder_;
+  dev_t file_system_ = 0;
   mutable std::shared_mutex lock_;
   std::shared_ptr<const Tree> tree_;
   std::vector<std::pair<std::string, std::string>> sysfs_;

@@ -4,6 +4,7 @@
 // happened. Knows nothing of the host but the ioctl language of the kernel double.
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -145,6 +147,14 @@ int do_access(const Words& args) {
 int do_open(const Words& args) {  // path, flags in C's notation
   return say_errno(
       open(args[0].c_str(), static_cast<int>(std::strtol(args[1].c_str(), nullptr, 0)), 0600) >= 0);
+}
+
+int do_open_within(const Words& args) {  // folder, path, RESOLVE_ flags
+  int folder = open(args[0].c_str(), O_RDONLY | O_DIRECTORY);
+  open_how how{};
+  how.flags = O_RDONLY;
+  how.resolve = std::strtoull(args[2].c_str(), nullptr, 0);
+  return say_errno(syscall(SYS_openat2, folder, args[1].c_str(), &how, sizeof(how)) >= 0);
 }
 
 int do_socket(const Words&) {
@@ -440,6 +450,7 @@ const std::map<std::string, std::function<int(const Words&)>> actions = {
     {"map", do_map},
     {"memory", do_memory},
     {"open", do_open},
+    {"open-within", do_open_within},
     {"other-ioctl", do_other_ioctl},
     {"real", do_real},
     {"rounds", do_rounds},

@@ -3,6 +3,7 @@
 // What a program sees and does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/openat2.h>
 #include <unistd.h>
 
 #include <sstream>
@@ -95,6 +96,21 @@ TEST(Trees, HaveLinks) {
   EXPECT_EQ(out({"link", "/sys/class/infiniband"}), "EINVAL\n");
   EXPECT_EQ(out({"real", "/sys/class/infiniband/cxi0/device"}), "/sys/devices/double/0\n");
   EXPECT_EQ(open_with("/sys/class/infiniband/cxi0", o_nofollow), "ELOOP\n");
+}
+
+TEST(Trees, KeepAProgramWithinWhatItAskedFor) {
+  auto open_within = [](const std::string& folder, const std::string& path, int resolve) {
+    return out({"open-within", folder, path, std::to_string(resolve)});
+  };
+  const std::string sys = "/sys/class/infiniband";
+  EXPECT_EQ(open_within(sys, "cxi0/node_type", 0), "ok\n");
+  EXPECT_EQ(open_within(sys, "cxi0/node_type", RESOLVE_NO_SYMLINKS), "ELOOP\n");
+  EXPECT_EQ(open_within(sys, "cxi0/node_type", RESOLVE_BENEATH), "EXDEV\n");  // through a link
+  EXPECT_EQ(open_within(sys, sys + "/cxi0/node_type", RESOLVE_BENEATH), "EXDEV\n");
+  EXPECT_EQ(open_within("/dev/infiniband", "uverbs0", RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS),
+            "ok\n");
+  EXPECT_EQ(open_within("/dev/infiniband", "/uverbs0", RESOLVE_IN_ROOT), "ok\n");
+  EXPECT_EQ(open_within("/dev/infiniband", "/dev/infiniband/uverbs0", RESOLVE_IN_ROOT), "ENOENT\n");
 }
 
 TEST(Trees, AreNotWrittenTo) {
