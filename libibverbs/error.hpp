@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // How errors leave this library. Inside, a function returns 0 or a positive errno value and leaves
-// errno alone; these helpers are used on the last line of a public function only.
+// errno alone; these functions are used on the last line of a public function only.
 #pragma once
 
 #include <cerrno>
