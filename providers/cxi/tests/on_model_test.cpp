@@ -596,5 +596,29 @@ TEST_F(Limits, MakingAndUnmakingLeavesNothing) {
   EXPECT_LE(mappings(), before + 2);
 }
 
+class Gone : public OnModel {};
+
+TEST_F(Gone, OutstandingRequestsAreFlushedAndEverythingCanBeDestroyed) {
+  QpPtr a = create_qp();
+  QpPtr b = create_qp();
+  Ah to_b = address_of(b);
+  ASSERT_EQ(receive(a, 1, 4096, 64), 0);
+  ASSERT_EQ(send(a, to_b, 2, 0, 64), 0);  // waits for a receive
+  ASSERT_EQ(std::system(CXI_SIM " set device cxi0 failed"), 0);
+  ibv_async_event event;
+  do {
+    ASSERT_EQ(ibv_get_async_event(context.get(), &event), 0);
+    ibv_ack_async_event(&event);
+  } while (event.event_type != IBV_EVENT_DEVICE_FATAL);
+  for (const ibv_wc& wc : wait(2))
+    EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+  ASSERT_EQ(send(a, to_b, 3, 0, 64), 0);
+  EXPECT_EQ(wait(1)[0].status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(set_state(a, IBV_QPS_ERR), EIO);
+  EXPECT_EQ(ibv_alloc_pd(context.get()), nullptr);
+  EXPECT_EQ(errno, EIO);
+  // The fixture and the owners here expect 0 of every destroy call.
+}
+
 }  // namespace
 }  // namespace on_model
