@@ -76,7 +76,10 @@ bool Process::write(uint64_t va, std::span<const std::byte> in) {
     ssize_t moved =
         pwrite(mem_.get(), in.data() + done, in.size() - done, static_cast<off_t>(va + done));
     if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return false;
+    // The memory has ended with its program, but the device is not released yet. Registered pages
+    // stay pinned until then: a NIC would still write to them, and nobody could see it.
+    if (moved == 0) return true;
+    if (moved < 0) return false;
     done += static_cast<size_t>(moved);
   }
   return true;
