@@ -126,10 +126,8 @@ void AddressUnit::unmap(unsigned rgid, unsigned id) {
   }
 }
 
-bool AddressUnit::has_any(unsigned rgid) const {
-  return rgid < groups_.size() && std::ranges::any_of(groups_[rgid].contexts, [](const auto& c) {
-           return c && !c->empty();
-         });
+void AddressUnit::forget(unsigned rgid) {
+  if (rgid < groups_.size()) groups_[rgid] = {};
 }
 
 int AddressUnit::read(unsigned rgid, unsigned lac, uint64_t iova, std::span<std::byte> out) {

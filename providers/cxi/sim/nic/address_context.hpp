@@ -55,7 +55,7 @@ class AddressUnit {
 
   Made<Mapping> map(unsigned rgid, MemoryRegion region);
   void unmap(unsigned rgid, unsigned id);
-  bool has_any(unsigned rgid) const;
+  void forget(unsigned rgid);  // the group is gone, and what is left in its contexts
 
   int read(unsigned rgid, unsigned lac, uint64_t iova, std::span<std::byte> out);
   int write(unsigned rgid, unsigned lac, uint64_t iova, std::span<const std::byte> in);

@@ -241,7 +241,15 @@ void Nic::begin(Delivery&& d, fabric::Packet&& packet) {
   write_payload(d, 0, packet.payload);
   wire_.give(std::move(packet));
   if (d.received >= data) return complete(d);
-  deliveries_.insert_or_assign(message_key(r.source_nid, r.spt), std::move(d));
+  const uint64_t key = message_key(r.source_nid, r.spt);
+  if (const auto old = deliveries_.find(key); old != deliveries_.end()) {
+    // The sender has given that one up and uses its tracker entry again.
+    Delivery stale = std::move(old->second);
+    deliveries_.erase(old);
+    cut_off(stale, false);
+  }
+  d.heard_ns = now_ns_;
+  deliveries_.emplace(key, std::move(d));
 }
 
 void Nic::do_atomic(Delivery& d, std::span<const std::byte> payload) {
@@ -338,15 +346,37 @@ void Nic::post_rendezvous(PortalEntry& entry, Delivery& d, bool get_issued) {
   post_target(entry, event, &d);
 }
 
+// A message of which no more will come; its sender is told unless it has forgotten about it.
+void Nic::cut_off(Delivery& d, bool answer) {
+  d.return_code = C_RC_MST_CANCELLED;
+  d.no_answer |= !answer;
+  complete(d);
+}
+
+bool Nic::end_stale_deliveries() {
+  bool any = false;
+  for (auto at = deliveries_.begin(); at != deliveries_.end();) {
+    if (now_ns_ - at->second.heard_ns < config_.give_up_ns) {
+      ++at;
+      continue;
+    }
+    Delivery stale = std::move(at->second);
+    at = deliveries_.erase(at);
+    say("message from nid {} was never finished", stale.request.source_nid);
+    cut_off(stale, true);
+    any = true;
+  }
+  return any;
+}
+
 void Nic::cancel_deliveries(unsigned n, std::optional<unsigned> list,
                             std::optional<unsigned> buffer_id, bool events) {
   const auto meant = [&](const Delivery& d) {
     return d.pte == n && (!list || d.list == *list) && (!buffer_id || d.buffer_id == *buffer_id);
   };
   const auto cancel = [&](Delivery& d) {
-    d.return_code = C_RC_MST_CANCELLED;
     if (!events) d.comm_event = d.success_event = d.rendezvous_event = d.count = false;
-    complete(d);
+    cut_off(d, true);
   };
   for (auto at = deliveries_.begin(); at != deliveries_.end();) {
     if (!meant(at->second)) {

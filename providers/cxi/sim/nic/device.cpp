@@ -92,7 +92,9 @@ Made<unsigned> Nic::alloc_rgid() {
 }
 
 void Nic::free_rgid(unsigned rgid) {
-  if (rgid < groups_.size()) groups_[rgid] = {};
+  if (rgid >= groups_.size()) return;
+  groups_[rgid] = {};
+  memory_.forget(rgid);
 }
 
 int Nic::set_cp(unsigned rgid, unsigned lcid, uint16_t vni, unsigned tc, unsigned tc_type) {

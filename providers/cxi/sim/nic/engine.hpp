@@ -108,6 +108,7 @@ struct Delivery {
   bool has_fetched = false;
   uint8_t raw_header = 0;    // bytes of the packet header in front of the payload
   uint32_t last_offset = 0;  // of the data that goes with the final answer to a get
+  uint64_t heard_ns = 0;     // when its last packet came
   std::array<std::byte, 16> fetched{};
   uint64_t address = 0;  // first byte placed or read
   uint64_t space = 0;    // of the entry from there, for a rendezvous
@@ -290,6 +291,8 @@ class Nic final : public Device, private fabric::Endpoint {
   void unlink_automatically(PortalEntry& entry, uint32_t node, Delivery& delivery);
   void post_rendezvous(PortalEntry& entry, Delivery& delivery, bool get_issued);
   void release_promises(Delivery& delivery);
+  void cut_off(Delivery& delivery, bool answer);
+  bool end_stale_deliveries();
   void cancel_deliveries(unsigned pte, std::optional<unsigned> list,
                          std::optional<unsigned> buffer_id, bool events);
   void send_packet(fabric::Packet&& packet);
@@ -350,6 +353,7 @@ class Nic final : public Device, private fabric::Endpoint {
   unsigned passes_ = 0;
   uint64_t next_time_check_ = 0;
   uint64_t next_timestamp_ns_ = 0;
+  uint64_t next_stale_check_ns_ = 0;
   unsigned timestamp_queues_ = 0;
 
   std::vector<Message> messages_;

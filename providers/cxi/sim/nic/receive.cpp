@@ -247,6 +247,7 @@ void Nic::handle_continuation(const Request& r, fabric::Packet&& packet) {
     return wire_.give(std::move(packet));
   }
   Delivery& delivery = at->second;
+  delivery.heard_ns = now_ns_;
   if (r.src_error) {
     delivery.return_code = C_RC_SRC_ERROR;
   } else {

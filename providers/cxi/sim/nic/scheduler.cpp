@@ -127,6 +127,10 @@ bool Nic::run_timers() {
   if (!wire_.idle())
     any |= wire_.retry(now_ns_, [this](fabric::Packet&& packet) { abandon(std::move(packet)); });
   if (busy_messages_ != 0 && now_ns_ >= next_give_up_ns_) any |= give_up();
+  if (!deliveries_.empty() && now_ns_ >= next_stale_check_ns_) {
+    any |= end_stale_deliveries();
+    next_stale_check_ns_ = now_ns_ + config_.give_up_ns / 2;
+  }
   if (timestamp_queues_ != 0 && now_ns_ >= next_timestamp_ns_) {
     next_timestamp_ns_ = now_ns_ + timestamp_period_ns;
     post_timestamps(clock_.realtime_ns());
@@ -142,11 +146,8 @@ void Nic::post_timestamps(uint64_t realtime) {
 
 bool Nic::step() {
   trace_on_ = trace_.enabled();
+  now_ns_ = clock_.monotonic_ns();
   bool any = ring_bells();
-  // Without anything to do the clock is not even asked.
-  if (any || !work_.empty() || wire_.has_received() || !servings_.empty() || !sendings_.empty() ||
-      busy_messages_ != 0 || !wire_.idle() || timestamp_queues_ != 0 || !due_.empty())
-    now_ns_ = clock_.monotonic_ns();
   any |= run_queues();
   any |= send_pieces();
   any |= progress();
@@ -160,6 +161,7 @@ std::optional<uint64_t> Nic::next_due_ns() const {
   if (timestamp_queues_ != 0) due = std::min(due, next_timestamp_ns_);
   if (!wire_.idle()) due = std::min(due, next_time_check_);
   if (busy_messages_ != 0) due = std::min(due, next_give_up_ns_);
+  if (!deliveries_.empty()) due = std::min(due, next_stale_check_ns_);
   if (due == UINT64_MAX) return std::nullopt;
   return due;
 }

@@ -117,6 +117,30 @@ TEST_F(Link, ANicThatGoesAwayLeavesItsPeersAlive) {
   expect_answer(1, C_RC_UNDELIVERABLE);
 }
 
+TEST_F(Link, ATargetDoesNotWaitForeverForTheRestOfAMessage) {
+  EventReader small(64);
+  b.add_eq(small, {.reserved_slots = 61});  // one slot for the network
+  const unsigned pte = b.add_pte(pid, 9, {.eqn = small.eqn, .matching = true, .long_events = true});
+  b.target.push(b.buffer(pte, C_PTL_LIST_PRIORITY, 4, 0, 4 << 20));
+  go(b.target);
+  run();
+  a.tx.push(a.put(dfa(2, pid, 9), 9, 0, 4 << 20));
+  go(a.tx);
+  a.device->step();
+  b.device->step();
+  a.device->set_link(false);
+  clock.mono += give_up * 2;
+  run();
+  const auto event = small.next();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->tgt_long.return_code, C_RC_MST_CANCELLED);
+  small.ack();
+  b.tx.push(b.put(dfa(2, pid, 9), 9, 0, 8));
+  go(b.tx);
+  run();
+  EXPECT_EQ(b.init_eq.next()->init_short.return_code, C_RC_OK) << "its event slot is free again";
+}
+
 TEST_F(Link, EventsNotifyOnceForEachArming) {
   a.init_eq.arm(1);
   send(1);
@@ -156,6 +180,7 @@ TEST_F(Link, PokingAQueueActsLikeAnEvent) {
 TEST_F(Link, TimestampEventsComeOnceASecond) {
   EventReader eq(64);
   a.add_eq(eq, {.timestamp_events = true});
+  clock.mono += 2'000'000;
   run();
   const auto event = eq.next();
   ASSERT_TRUE(event);
