@@ -58,7 +58,12 @@ IdlePolicy::Rest IdlePolicy::rest(uint64_t now_ns) {
 }
 
 void IdlePolicy::yielded(uint64_t took_ns, uint64_t now_ns) {
-  if (took_ns >= dear_yield) no_yield_until_ = now_ns + avoid_yields_for;
+  if (took_ns < dear_yield) {
+    dear_yields_ = 0;
+  } else if (++dear_yields_ >= dear_yields_in_a_row) {
+    unsigned doublings = std::min(dear_yields_ - dear_yields_in_a_row, most_doublings);
+    no_yield_until_ = now_ns + (ms << doublings);
+  }
 }
 
 Engine::Engine(uverbs::Kernel& kernel, nic::Clock& clock) : kernel_(kernel), clock_(clock) {}
@@ -111,10 +116,12 @@ void Engine::run() {
       case IdlePolicy::Rest::Kind::spin:
         pause_briefly();
         break;
-      case IdlePolicy::Rest::Kind::yield:
+      case IdlePolicy::Rest::Kind::yield: {
         sched_yield();
-        policy.yielded(clock_.monotonic_ns() - now, now);
+        uint64_t then = clock_.monotonic_ns();
+        policy.yielded(then - now, then);
         break;
+      }
       case IdlePolicy::Rest::Kind::sleep:
         if (auto due = kernel_.next_due_ns()) {
           if (*due <= now) break;

@@ -42,9 +42,10 @@ class IdlePolicy {
  private:
   static constexpr unsigned few_spins = 2, many_spins = 200;
   static constexpr uint64_t us = 1000, ms = 1000 * us;
-  static constexpr uint64_t yield_for = 300 * us;   // since the last work
-  static constexpr uint64_t dear_yield = 500 * us;  // somebody spun
-  static constexpr uint64_t avoid_yields_for = 50 * ms;
+  static constexpr uint64_t yield_for = 300 * us;  // since the last work
+  static constexpr uint64_t dear_yield = 200 * us;
+  static constexpr unsigned dear_yields_in_a_row = 3;
+  static constexpr unsigned most_doublings = 6;  // of 1 ms without yields
   static constexpr uint64_t awake_for = 100 * ms;
   static constexpr uint64_t longest_nap = 200 * us;
   static constexpr uint64_t longest_sleep = 5 * ms;
@@ -53,6 +54,7 @@ class IdlePolicy {
   unsigned empty_looks_ = 0;
   uint64_t last_work_ = 0;
   uint64_t no_yield_until_ = 0;
+  unsigned dear_yields_ = 0;
   uint64_t sleep_ = 0;
 };
 

@@ -59,12 +59,22 @@ TEST(Idle, IsForgottenWithTheNextWork) {
 
 TEST(Idle, SleepsInsteadOfYieldingWhileProgramsSpin) {
   IdlePolicy policy(2);
-  policy.worked(0);
-  policy.yielded(3 * ms, 0);
-  policy.worked(3 * ms);
-  EXPECT_EQ(idle_until(policy, 3 * ms, 3 * ms + 10 * us).kind, Rest::Kind::sleep);
-  policy.worked(100 * ms);
-  EXPECT_EQ(idle_until(policy, 100 * ms, 100 * ms + 10 * us).kind, Rest::Kind::yield);
+  for (uint64_t at = 3 * ms; at <= 9 * ms; at += 3 * ms)
+    policy.yielded(3 * ms, at);
+  policy.worked(9 * ms);
+  EXPECT_EQ(idle_until(policy, 9 * ms, 9 * ms + 10 * us).kind, Rest::Kind::sleep);
+  policy.worked(11 * ms);
+  EXPECT_EQ(idle_until(policy, 11 * ms, 11 * ms + 10 * us).kind, Rest::Kind::yield);
+}
+
+TEST(Idle, YieldsOnWhenAProgramComputesNowAndThen) {
+  IdlePolicy policy(2);
+  for (uint64_t at = 3 * ms; at <= 30 * ms; at += 3 * ms) {
+    policy.yielded(3 * ms, at);
+    policy.yielded(us, at + us);
+  }
+  policy.worked(31 * ms);
+  EXPECT_EQ(idle_until(policy, 31 * ms, 31 * ms + 10 * us).kind, Rest::Kind::yield);
 }
 
 }  // namespace
