@@ -471,6 +471,53 @@ TEST_F(Flushing, ADeadDeviceFlushesWhatIsOutstanding) {
   EXPECT_EQ(wc[0].status, IBV_WC_WR_FLUSH_ERR);
 }
 
+TEST_F(Flushing, ACommandThatTheNicRefusesEndsTheQueuePair) {
+  ASSERT_EQ(send(1, 8), 0);
+  ASSERT_EQ(receive(2, 0, 8), 0);
+  nic.command_failure(99, false);  // somebody else's
+  nic.command_failure(18, false);  // the number of the target queue, among transmit queues
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_EQ(qp->state, IBV_QPS_RTS);
+  nic.command_failure(17, false);
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_EQ(qp->state, IBV_QPS_ERR);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 2u);
+  for (const ibv_wc& flushed : wc)
+    EXPECT_EQ(flushed.status, IBV_WC_WR_FLUSH_ERR);
+}
+
+TEST_F(Flushing, ATargetCommandThatTheNicRefusesDoesTheSame) {
+  nic.command_failure(18, true);
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_EQ(qp->state, IBV_QPS_ERR);
+}
+
+TEST_F(Sending, RepeatsOfWhatAnotherQueueReadsAreSeenFromTheReceiveQueue) {
+  // Receives complete on a queue of their own, the only one that is polled.
+  NicSide other_nic(8);
+  std::uint64_t other_state = 0;
+  auto other = std::make_unique<Cq>();
+  other->context = context.get();
+  other->ring.init(other_nic.memory(), other_nic.bytes());
+  other->sw_state = &other_state;
+  other->acked_slot = 1;
+  qp->recv_cq = other.get();
+  qp->recv.side.cq = other.get();
+  qp->send.side.next_on_cq = nullptr;
+  other->sides = &qp->recv.side;
+  ASSERT_EQ(send(1, 8, 0), 0);
+  nic.answer(user(0), C_RC_ENTRY_NOT_FOUND, 0, true);
+  const std::uint64_t before = tx_doorbell;
+  ibv_wc wc;
+  std::uint64_t spins = 0;
+  while (tx_doorbell == before && spins++ < 100'000'000)
+    ASSERT_EQ(poll_cq(&other->ibv.cq, 1, &wc), 0);
+  EXPECT_NE(tx_doorbell, before);
+  EXPECT_EQ(other->retrying, 0u);
+  EXPECT_EQ(cq->retrying, 0u);
+}
+
 using Word = cassini::csr::c_ee_cfg_eq_sw_state;
 
 TEST_F(Notifying, AcknowledgementNamesTheSlotAndKeepsInterruptsOff) {

@@ -75,6 +75,16 @@ class NicSide {
     E::return_code::set(at, put.code);
     return at;
   }
+  std::byte* command_failure(std::uint32_t queue, bool target) {
+    using E = cassini::c_event_cmd_fail;
+    std::byte* at = next(E::bytes);
+    E::cq_id::set(at, queue);
+    E::is_target::set(at, target);
+    E::event_type::set(at, C_EVENT_COMMAND_FAILURE);
+    E::event_size::set(at, C_EVENT_SIZE_16_BYTE);
+    E::return_code::set(at, C_RC_PERM_VIOLATION);
+    return at;
+  }
   std::byte* fill(std::uint32_t bytes) {
     using E = cassini::c_event_initiator_short;
     std::byte* at = next(bytes);
