@@ -41,12 +41,13 @@ bool decode(nlmsghdr& message, Attributes& attributes) {
   return nlmsg_parse(&message, 0, attributes.data(), last_attribute, policy.data()) >= 0;
 }
 
-// A string with its end, or nothing.
-bool copy_string(const nlattr* from, std::span<char> to) {
+// A name, which becomes part of paths, with its end, or nothing.
+bool copy_name(const nlattr* from, std::span<char> to) {
   auto length = static_cast<size_t>(nla_len(from));
   const char* text = static_cast<const char*>(nla_data(from));
   size_t characters = strnlen(text, length);
-  if (characters == length || characters >= to.size()) return false;
+  if (characters == length || characters >= to.size() || memchr(text, '/', characters))
+    return false;
   memcpy(to.data(), text, characters + 1);
   return true;
 }
@@ -83,11 +84,16 @@ template <class Handler>
 struct Receiver {
   Handler handler;
   int error = 0;
+  bool finished = false;  // the end of a dump was seen
 
   static int valid(nl_msg* message, void* self) {
     auto& receiver = *static_cast<Receiver*>(self);
     if (!receiver.error) receiver.error = receiver.handler(*nlmsg_hdr(message));
     return receiver.error ? NL_STOP : NL_OK;
+  }
+  static int finish(nl_msg*, void* self) {
+    static_cast<Receiver*>(self)->finished = true;
+    return NL_OK;
   }
   static int refused(sockaddr_nl*, nlmsgerr* message, void* self) {
     auto& receiver = *static_cast<Receiver*>(self);
@@ -97,6 +103,7 @@ struct Receiver {
 
   int run(Socket& socket) {
     if (nl_socket_modify_cb(socket.get(), NL_CB_VALID, NL_CB_CUSTOM, valid, this) < 0 ||
+        nl_socket_modify_cb(socket.get(), NL_CB_FINISH, NL_CB_CUSTOM, finish, this) < 0 ||
         nl_socket_modify_err_cb(socket.get(), NL_CB_CUSTOM, refused, this) < 0)
       return ENOMEM;
     int left;
@@ -145,7 +152,7 @@ bool parse(nlmsghdr& message, DeviceAnswer& answer) noexcept {
   answer.ports = nla_get_u32(at[RDMA_NLDEV_ATTR_PORT_INDEX]);
   answer.node_type = nla_get_u8(at[RDMA_NLDEV_ATTR_DEV_NODE_TYPE]);
   answer.node_guid = nla_get_u64(at[RDMA_NLDEV_ATTR_NODE_GUID]);
-  return copy_string(at[RDMA_NLDEV_ATTR_DEV_NAME], answer.name);
+  return copy_name(at[RDMA_NLDEV_ATTR_DEV_NAME], answer.name);
 }
 
 bool parse(nlmsghdr& message, CharacterDeviceAnswer& answer) noexcept {
@@ -159,7 +166,7 @@ bool parse(nlmsghdr& message, CharacterDeviceAnswer& answer) noexcept {
   answer.driver_id = at[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID]
                          ? nla_get_u32(at[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID])
                          : uint32_t{RDMA_DRIVER_UNKNOWN};
-  return copy_string(at[RDMA_NLDEV_ATTR_CHARDEV_NAME], answer.name);
+  return copy_name(at[RDMA_NLDEV_ATTR_CHARDEV_NAME], answer.name);
 }
 
 bool parse_copy_on_fork(nlmsghdr& message, bool& copies) noexcept {
@@ -180,7 +187,9 @@ int query_devices(int (*visit)(void* context, const DeviceAnswer& answer), void*
     if (!parse(message, answer)) return EPROTO;
     return visit(context, answer);
   }};
-  return receiver.run(socket);
+  if (int error = receiver.run(socket)) return error;
+  // libnl passes over a message whose length makes no sense, and the list would be too short.
+  return receiver.finished ? 0 : EPROTO;
 }
 
 int query_character_device(uint32_t index, CharacterDeviceAnswer& answer) noexcept {
