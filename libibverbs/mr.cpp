@@ -20,9 +20,10 @@ bool pins_pages(int access) {
 
 // Optional rights are dropped where the kernel would not know that they are optional.
 int known_access(const ibv_pd& pd, int access) {
-  if (verbs_get_device(pd.context->device)->core_support &
-      IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS)
-    return access;
+  // Another thread may be opening the same device just now.
+  uint64_t support =
+      __atomic_load_n(&verbs_get_device(pd.context->device)->core_support, __ATOMIC_RELAXED);
+  if (support & IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS) return access;
   return access & ~IBV_ACCESS_OPTIONAL_RANGE;
 }
 

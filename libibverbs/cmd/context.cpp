@@ -7,7 +7,8 @@ namespace verbs {
 namespace {
 
 void set_core_support(ibv_context& context, uint64_t core_support) {
-  verbs_get_device(context.device)->core_support = core_support;
+  // Every context of the device brings the same answer, maybe at the same time.
+  __atomic_store_n(&verbs_get_device(context.device)->core_support, core_support, __ATOMIC_RELAXED);
 }
 
 }  // namespace
