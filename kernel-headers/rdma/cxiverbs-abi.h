@@ -364,7 +364,12 @@ enum cxi_abi_native_attrs {
  * closed while logical NIs live gives no new one and goes with the last of them.
  * ALLOC: EINVAL more than 4 VNIs, VNI 0, a range that is not an aligned power of two, max < reserved, a
  * maximum beyond the device; EEXIST a range that overlaps another; ENOSPC a reservation that cannot be
- * made (RESP says what is free). DESTROY: EINVAL the default service; EBUSY logical NIs live.
+ * made (RESP says what is free: it is written although the call is refused). DESTROY: EINVAL the default
+ * service; EBUSY logical NIs live.
+ * ALLOC makes a handle: with it, the service goes. DESTROY takes that handle, or REQ names any service
+ * (struct cxi_abi_lni_req); so does QUERY. MODIFY names it by svc_id: EINVAL another limit, EBUSY more than
+ * a change of ENABLED while logical NIs live. QUERY: EINVAL no such service, EPERM not a member. LIST
+ * answers an array of u32 service ids, as many as there is room for, the rest cleared.
  */
 enum cxi_abi_svc_methods {
 	CXI_METHOD_SVC_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
@@ -488,7 +493,8 @@ struct cxi_abi_cp_resp {
 
 /*
  * DOMAIN: a VNI and a PID. EEXIST the PID is taken or reserved by another; ENOSPC none is free; the
- * VNI's refusals as for CP. RESERVE takes count PIDs in a row for the logical NI.
+ * VNI's refusals as for CP. RESERVE takes count PIDs in a row for the logical NI, from pid on (EEXIST one
+ * of them is taken) or wherever they are free (ENOSPC); they are its own until it goes.
  */
 enum cxi_abi_domain_methods {
 	CXI_METHOD_DOMAIN_CREATE = (1U << UVERBS_ID_NS_SHIFT),
@@ -532,7 +538,12 @@ struct cxi_abi_md_resp {
 	__u32 reserved_60;
 };
 
-/* EQ: CREATE, DESTROY, RESIZE. RESP is struct cxi_abi_eq_info. */
+/*
+ * EQ: CREATE, DESTROY, RESIZE. RESP is struct cxi_abi_eq_info. RESIZE takes slots alone: it answers the
+ * new ring, into which the NIC switches after an EQ_SWITCH event in the old one; when the program has
+ * read that event, RESIZE with slots 0 lets go of the old ring. EINVAL: too small for the reserve, a
+ * switch is under way, or (slots 0) none is.
+ */
 struct cxi_abi_eq_req {
 	__u32 flags; /* enum cxi_abi_eq_flags */
 	__u32 slots;
@@ -623,7 +634,9 @@ struct cxi_abi_pte_resp {
 
 /*
  * CT: a counting event. writeback_va is 8-byte aligned memory of the caller, 0 for none. The doorbell
- * page exists where window_flags says so; SET, INC and READ work everywhere.
+ * page exists where window_flags says so; SET, INC and READ work everywhere. Successes up to 2^48 - 1 and
+ * failures up to 127, EINVAL beyond. WAIT ends when success has been reached or there is a failure; it may
+ * answer EAGAIN at any time before, and a library comes back until its time is over.
  */
 enum cxi_abi_ct_methods {
 	CXI_METHOD_CT_CREATE = (1U << UVERBS_ID_NS_SHIFT),

@@ -94,6 +94,10 @@ class Call {
     undo([f = &file, id = reference.id] { f->objects.destroy(id); });
     return reference;
   }
+  // The answers given so far are copied out although the method is going to refuse.
+  void answer_even_if_refused() { answer_refusal_ = true; }
+  bool answers_refusal() const { return answer_refusal_; }
+  int copy_out();
   void undo(std::function<void()> action) { undo_.push_back(std::move(action)); }
   // Installs a descriptor, which the call owns from now on, after everything else. Its number goes
   // to the attribute's data, or into an output's buffer.
@@ -124,7 +128,6 @@ class Call {
   int parse_handle(const ib_uverbs_attr& attr, const AttrRule& rule, Slot& slot);
   int parse_fd(const ib_uverbs_attr& attr, const AttrRule& rule, Slot& slot);
   int grown_in(uint16_t id, void* out, size_t size, size_t first_size) const;
-  int copy_out();
   int install_all();
   uint64_t attr_va(size_t index) const { return attrs_va_ + index * sizeof(ib_uverbs_attr); }
 
@@ -135,6 +138,7 @@ class Call {
   std::map<uint16_t, uint32_t> handles_;
   std::vector<Install> installs_;
   std::vector<std::function<void()>> undo_;
+  bool answer_refusal_ = false;
 };
 
 }  // namespace sim::uverbs

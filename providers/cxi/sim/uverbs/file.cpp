@@ -14,14 +14,6 @@ File::File(NicState& n, std::shared_ptr<Arena> a) : nic(n), arena(std::move(a)) 
 File::~File() {
   destroy_all();
   nic.files.erase(this);
-  // Services that this open has made end with it, or with the last logical NI on them.
-  for (auto it = nic.services.all().begin(); it != nic.services.all().end();) {
-    Service& service = (it++)->second;
-    if (service.owner != this) continue;
-    service.owner = nullptr;
-    service.dying = true;
-    if (service.lnis == 0) nic.services.remove(service.id);
-  }
 }
 
 void File::destroy_all() {

@@ -186,7 +186,12 @@ class KernelImpl final : public Kernel {
     int error = call.parse();
     if (error == 0 && (*method)->needs_context && !file.has_context) error = EINVAL;
     if (error == 0) error = (*method)->run(call);
-    if (error == 0) error = call.finish();
+    if (error == 0) {
+      error = call.finish();
+    } else if (call.answers_refusal()) {
+      // The refusal stands even if what explains it cannot be written.
+      (void)call.copy_out();
+    }
     return error;
   }
 

@@ -28,6 +28,9 @@ Lni::~Lni() {
   for (unsigned lcid = 0; lcid < profiles_.size(); ++lcid) {
     if (profiles_[lcid]) device().clear_cp(rgid_, lcid);
   }
+  for (auto [vni, pid] : reserved) {
+    nic_.pids.release(vni, pid);
+  }
   device().free_rgid(rgid_);
   // A service whose owner has gone lasts as long as its logical NIs.
   if (--service_.lnis == 0 && service_.dying) nic_.services.remove(service_.id);

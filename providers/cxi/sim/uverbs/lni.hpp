@@ -7,6 +7,8 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "uverbs/service.hpp"
 
@@ -44,6 +46,8 @@ class Lni {
   int use_ac(unsigned lac);
   void drop_ac(unsigned lac);
   unsigned acs() const;
+
+  std::set<std::pair<uint16_t, unsigned>> reserved;  // VNIs and PIDs, its own until it goes
 
   // Portal entries are spread over the processing elements in turn (behaviour 3.2).
   unsigned next_element() { return element_++ % processing_elements; }

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "uverbs/nic_state.hpp"
 
@@ -67,6 +68,24 @@ int EventQueue::change_reserve(int delta) {
   auto reserve = lni_->device().adjust_eq_reserve(eqn_, delta);
   if (!reserve) return ENOMEM;
   reserve_ = reserve.value;
+  return 0;
+}
+
+int EventQueue::begin_resize(Arena& arena, uint32_t slots, cxi_abi_eq_info* info) {
+  if (next_ring_.length != 0) return EINVAL;
+  auto ring = arena.allocate(uint64_t{slots} * slot_size);
+  if (!ring) return ring.error;
+  if (int error = lni_->device().begin_eq_resize(eqn_, ring.value.pages)) return error;
+  next_ring_ = std::move(ring.value);
+  info->ring_cookie = next_ring_.offset;
+  info->ring_bytes = next_ring_.length;
+  return 0;
+}
+
+int EventQueue::complete_resize() {
+  if (next_ring_.length == 0) return EINVAL;
+  if (int error = lni_->device().complete_eq_resize(eqn_)) return error;
+  ring_ = std::exchange(next_ring_, {});
   return 0;
 }
 

@@ -37,6 +37,10 @@ class EventQueue {
   // Adds to (or takes from) the slots that network events cannot use. ENOMEM when they are not
   // there.
   int change_reserve(int delta);
+  // A new ring of `slots`, in which the NIC goes on after its EQ_SWITCH event; the program has
+  // moved to it when it completes. EINVAL: a switch is under way already, or none is.
+  int begin_resize(Arena& arena, uint32_t slots, cxi_abi_eq_info* info);
+  int complete_resize();
 
   Notifier notifier;
 
@@ -45,7 +49,7 @@ class EventQueue {
 
   std::shared_ptr<Lni> lni_;
   Charge charge_;
-  PageRange ring_, sw_state_;
+  PageRange ring_, next_ring_, sw_state_;
   unsigned eqn_ = 0;
   uint32_t reserve_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "uverbs/handlers.hpp"
+#include "uverbs/native.hpp"
 #include "uverbs/schema.hpp"
 
 namespace sim::uverbs {
@@ -284,7 +285,63 @@ constexpr AttrRule notify_at_attrs[] = {
     bytes_in(CXI_ATTR_EQ_NOTIFY_AT_NS, 8, required),
 };
 
-constexpr bool driver_data = true, no_driver_data = false, without_context = false;
+// Native methods: one structure in, one out, whose sizes the driver checks.
+constexpr AttrRule req_in = blob_in(CXI_ATTR_REQ, 0, required);
+constexpr AttrRule resp_out = blob_out(CXI_ATTR_RESP, 0, required);
+constexpr AttrRule maybe_lni = handle_in(CXI_ATTR_LNI_HANDLE, CXI_OBJECT_LNI, optional);
+constexpr AttrRule maybe_eq = handle_in(CXI_ATTR_EQ_HANDLE, CXI_OBJECT_EQ, optional);
+
+constexpr AttrRule svc_alloc_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_SVC), req_in,
+                                        resp_out};
+constexpr AttrRule svc_destroy_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_SVC, optional),
+                                          blob_in(CXI_ATTR_REQ, 0, optional)};
+constexpr AttrRule req_resp_attrs[] = {req_in, resp_out};
+constexpr AttrRule resp_attrs[] = {resp_out};
+constexpr AttrRule lni_create_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_LNI), req_in,
+                                         resp_out};
+constexpr AttrRule lni_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_LNI)};
+constexpr AttrRule lni_query_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_LNI, optional),
+                                        resp_out};
+constexpr AttrRule cp_alloc_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_CP), maybe_lni,
+                                       req_in, resp_out};
+constexpr AttrRule cp_free_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_CP)};
+constexpr AttrRule domain_create_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_DOMAIN),
+                                            maybe_lni, req_in, resp_out};
+constexpr AttrRule domain_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_DOMAIN)};
+constexpr AttrRule domain_reserve_attrs[] = {maybe_lni, req_in, resp_out};
+constexpr AttrRule md_map_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_MD), maybe_lni, req_in,
+                                     resp_out};
+constexpr AttrRule md_unmap_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_MD)};
+constexpr AttrRule eq_create_attrs[] = {
+    handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_EQ), maybe_lni,
+    fd_in(CXI_ATTR_CHANNEL_FD, UVERBS_OBJECT_COMP_CHANNEL, optional), req_in, resp_out};
+constexpr AttrRule eq_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_EQ)};
+constexpr AttrRule eq_resize_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_EQ, required), req_in,
+                                        resp_out};
+constexpr AttrRule cmdq_create_attrs[] = {
+    handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_CMDQ),           maybe_lni, maybe_eq,
+    handle_in(CXI_ATTR_CP_HANDLE, CXI_OBJECT_CP, optional), req_in,    resp_out};
+constexpr AttrRule cmdq_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_CMDQ)};
+constexpr AttrRule pte_create_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_PTE), maybe_lni,
+                                         maybe_eq, req_in, resp_out};
+constexpr AttrRule pte_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_PTE)};
+constexpr AttrRule pte_map_attrs[] = {
+    handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_PTE, required),
+    handle_in(CXI_ATTR_DOMAIN_HANDLE, CXI_OBJECT_DOMAIN, required), req_in};
+constexpr AttrRule pte_query_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_PTE, required),
+                                        req_in, resp_out};
+constexpr AttrRule pte_work_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_PTE, required),
+                                       req_in};
+constexpr AttrRule ct_create_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_CT), maybe_lni,
+                                        req_in, resp_out};
+constexpr AttrRule ct_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_CT)};
+constexpr AttrRule ct_work_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_CT, required), req_in};
+constexpr AttrRule ct_read_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_CT, required),
+                                      resp_out};
+constexpr AttrRule ct_wait_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_CT, required), req_in,
+                                      resp_out};
+
+constexpr bool driver_data = true, without_context = false;
 
 constexpr Method table[] = {
     {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, "INVOKE_WRITE", invoke_write_attrs,
@@ -350,8 +407,44 @@ constexpr Method table[] = {
      driver_data},
     {UVERBS_OBJECT_JKEY, UVERBS_METHOD_JKEY_DESTROY, "JKEY_DESTROY", jkey_destroy_attrs,
      destroy_object},
-    {CXI_OBJECT_EQ, CXI_METHOD_EQ_NOTIFY_AT, "EQ_NOTIFY_AT", notify_at_attrs, eq_notify_at,
-     no_driver_data},
+    {CXI_OBJECT_SVC, CXI_METHOD_SVC_ALLOC, "SVC_ALLOC", svc_alloc_attrs, svc_alloc},
+    {CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, "SVC_DESTROY", svc_destroy_attrs, svc_destroy},
+    {CXI_OBJECT_SVC, CXI_METHOD_SVC_MODIFY, "SVC_MODIFY", req_resp_attrs, svc_modify},
+    {CXI_OBJECT_SVC, CXI_METHOD_SVC_QUERY, "SVC_QUERY", req_resp_attrs, svc_query},
+    {CXI_OBJECT_SVC, CXI_METHOD_SVC_LIST, "SVC_LIST", resp_attrs, svc_list},
+    {CXI_OBJECT_LNI, CXI_METHOD_LNI_CREATE, "LNI_CREATE", lni_create_attrs, lni_create},
+    {CXI_OBJECT_LNI, CXI_METHOD_LNI_DESTROY, "LNI_DESTROY", lni_destroy_attrs, destroy_object},
+    {CXI_OBJECT_LNI, CXI_METHOD_LNI_QUERY, "LNI_QUERY", lni_query_attrs, lni_query},
+    {CXI_OBJECT_CP, CXI_METHOD_CP_ALLOC, "CP_ALLOC", cp_alloc_attrs, cp_alloc},
+    {CXI_OBJECT_CP, CXI_METHOD_CP_FREE, "CP_FREE", cp_free_attrs, destroy_object},
+    {CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_CREATE, "DOMAIN_CREATE", domain_create_attrs,
+     domain_create},
+    {CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_DESTROY, "DOMAIN_DESTROY", domain_destroy_attrs,
+     destroy_object},
+    {CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_RESERVE, "DOMAIN_RESERVE", domain_reserve_attrs,
+     domain_reserve},
+    {CXI_OBJECT_MD, CXI_METHOD_MD_MAP, "MD_MAP", md_map_attrs, md_map},
+    {CXI_OBJECT_MD, CXI_METHOD_MD_UNMAP, "MD_UNMAP", md_unmap_attrs, destroy_object},
+    {CXI_OBJECT_EQ, CXI_METHOD_EQ_CREATE, "EQ_CREATE", eq_create_attrs, eq_create},
+    {CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, "EQ_DESTROY", eq_destroy_attrs, destroy_object},
+    {CXI_OBJECT_EQ, CXI_METHOD_EQ_RESIZE, "EQ_RESIZE", eq_resize_attrs, eq_resize},
+    {CXI_OBJECT_EQ, CXI_METHOD_EQ_NOTIFY_AT, "EQ_NOTIFY_AT", notify_at_attrs, eq_notify_at},
+    {CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_CREATE, "CMDQ_CREATE", cmdq_create_attrs, cmdq_create},
+    {CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_DESTROY, "CMDQ_DESTROY", cmdq_destroy_attrs, destroy_object},
+    {CXI_OBJECT_PTE, CXI_METHOD_PTE_CREATE, "PTE_CREATE", pte_create_attrs, pte_create},
+    {CXI_OBJECT_PTE, CXI_METHOD_PTE_DESTROY, "PTE_DESTROY", pte_destroy_attrs, destroy_object},
+    {CXI_OBJECT_PTE, CXI_METHOD_PTE_MAP, "PTE_MAP", pte_map_attrs, pte_map},
+    {CXI_OBJECT_PTE, CXI_METHOD_PTE_UNMAP, "PTE_UNMAP", pte_map_attrs, pte_unmap},
+    {CXI_OBJECT_PTE, CXI_METHOD_PTE_QUERY, "PTE_QUERY", pte_query_attrs, pte_query},
+    {CXI_OBJECT_PTE, CXI_METHOD_PTE_INVALIDATE_LE, "PTE_INVALIDATE_LE", pte_work_attrs,
+     pte_invalidate_le},
+    {CXI_OBJECT_PTE, CXI_METHOD_PTE_TRANSITION, "PTE_TRANSITION", pte_work_attrs, pte_transition},
+    {CXI_OBJECT_CT, CXI_METHOD_CT_CREATE, "CT_CREATE", ct_create_attrs, ct_create},
+    {CXI_OBJECT_CT, CXI_METHOD_CT_DESTROY, "CT_DESTROY", ct_destroy_attrs, destroy_object},
+    {CXI_OBJECT_CT, CXI_METHOD_CT_SET, "CT_SET", ct_work_attrs, ct_set},
+    {CXI_OBJECT_CT, CXI_METHOD_CT_INC, "CT_INC", ct_work_attrs, ct_inc},
+    {CXI_OBJECT_CT, CXI_METHOD_CT_READ, "CT_READ", ct_read_attrs, ct_read},
+    {CXI_OBJECT_CT, CXI_METHOD_CT_WAIT, "CT_WAIT", ct_wait_attrs, ct_wait},
 };
 
 constexpr uint32_t key(const Method& m) {

@@ -32,6 +32,7 @@ struct Service {
   };
   std::array<Limit, CXI_ABI_RSRC_COUNT> limits{};
   File* owner = nullptr;  // the open that allocated it
+  uint32_t owner_handle = 0;
   unsigned lnis = 0;
 
   // In use; list entries are accounted per processing element, everything else in [0].

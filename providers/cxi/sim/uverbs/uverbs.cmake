@@ -16,6 +16,10 @@ add_library(cxi_sim_uverbs STATIC
   uverbs/kernel_make.cpp
   uverbs/lni.cpp
   uverbs/mr_methods.cpp
+  uverbs/native_lni.cpp
+  uverbs/native_pte.cpp
+  uverbs/native_queues.cpp
+  uverbs/native_svc.cpp
   uverbs/nic_state.cpp
   uverbs/notifier.cpp
   uverbs/objects.cpp
@@ -38,6 +42,7 @@ cxv_test(cxi_sim_uverbs_test
     uverbs/tests/device_test.cpp
     uverbs/tests/job_test.cpp
     uverbs/tests/mr_test.cpp
+    uverbs/tests/native_test.cpp
     uverbs/tests/qp_test.cpp
     uverbs/tests/schema_test.cpp
   LIBS cxi_sim_uverbs)

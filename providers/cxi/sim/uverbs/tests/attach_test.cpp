@@ -43,7 +43,8 @@ class Attachments : public ContextTest {
   }
   uint32_t entries_used() {
     uint32_t sum = 0;
-    for (uint32_t n : impl().nic.services.find(1)->in_use[CXI_ABI_RSRC_LE]) sum += n;
+    for (uint32_t n : impl().nic.services.find(1)->in_use[CXI_ABI_RSRC_LE])
+      sum += n;
     return sum;
   }
 };
