@@ -25,6 +25,7 @@
 #include "event_ring.hpp"
 #include "key_table.hpp"
 #include "lock.hpp"
+#include "rdma/cxiverbs-abi.h"
 #include "staging.hpp"
 
 namespace cxi {
@@ -178,11 +179,27 @@ struct SendRequest {
   std::uint8_t transport_tries;
 };
 
+/// What a kind of request is: for return codes, in its completion, on the wire.
+struct Operation {
+  OpClass op;
+  ibv_wc_opcode completion;
+  Immediate immediate;
+  std::uint8_t
+      portal;  // index of the entries that it goes to; the target's resource index is added
+};
+namespace operations {
+inline constexpr Operation send{OpClass::send, IBV_WC_SEND, Immediate::none, CXI_ABI_INDEX_RECV};
+inline constexpr Operation send_imm{OpClass::send, IBV_WC_SEND, Immediate::bits32,
+                                    CXI_ABI_INDEX_RECV};
+inline constexpr Operation send_imm64{OpClass::send, IBV_WC_SEND, Immediate::bits64,
+                                      CXI_ABI_INDEX_RECV};
+}  // namespace operations
+
 /// A request between the builder's calls, or as post_send reads it.
 struct SendWork {
+  const Operation* operation;
   std::uint64_t wr_id;
   std::uint64_t immediate;
-  Immediate immediate_kind;
   unsigned flags;
   bool has_address;
   bool has_data;

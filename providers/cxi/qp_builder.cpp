@@ -23,14 +23,14 @@ void close_work(Qp& qp) noexcept {
   if (const int err = append_request(qp, send.work, send.sges)) fail(send, err);
 }
 
-void begin(ibv_qp_ex* ex, Immediate kind, std::uint64_t immediate) noexcept {
+void begin(ibv_qp_ex* ex, const Operation& operation, std::uint64_t immediate = 0) noexcept {
   Qp& qp = qp_of(ex);
   SendQueue& send = qp.send;
   close_work(qp);
   send.work = {};
   send.work.wr_id = ex->wr_id;
   send.work.flags = ex->wr_flags;
-  send.work.immediate_kind = kind;
+  send.work.operation = &operation;
   send.work.immediate = immediate;
   send.work_open = true;
 }
@@ -57,13 +57,13 @@ SendWork* work_for_data(SendQueue& send, std::size_t num_sge) noexcept {
 }
 
 void wr_send(ibv_qp_ex* qp) noexcept {
-  begin(qp, Immediate::none, 0);
+  begin(qp, operations::send);
 }
 void wr_send_imm(ibv_qp_ex* qp, __be32 immediate) noexcept {
-  begin(qp, Immediate::bits32, immediate);
+  begin(qp, operations::send_imm, immediate);
 }
 void wr_send_imm64(ibv_qp_ex* qp, __be64 immediate) noexcept {
-  begin(qp, Immediate::bits64, immediate);
+  begin(qp, operations::send_imm64, immediate);
 }
 
 void wr_set_sge64_list(ibv_qp_ex* ex, std::size_t count, const ibv_sge64* list) noexcept {

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "internal.hpp"
-#include "rdma/cxiverbs-abi.h"
 
 namespace cxi {
 namespace {
@@ -90,17 +89,20 @@ int find_source(Qp& qp, const SendWork& work, Piece* pieces, std::size_t count,
   return 0;
 }
 
-/// Fills the slot's command image. Sends are the only operation so far that goes to receive
-/// entries; what differs for others is the index, the match bits and the offset.
+/// What a send tells its receiver beside the data.
+std::uint64_t match_bits(const Qp& qp, const SendWork& work) noexcept {
+  return send_bits::src_id::encode(qp.src_id) | send_bits::ri::encode(qp.ri) |
+         send_bits::immediate::encode(static_cast<unsigned>(work.operation->immediate)) |
+         send_bits::solicited::encode((work.flags & IBV_SEND_SOLICITED) != 0);
+}
+
+/// Fills the slot's command image.
 void write_image(const Qp& qp, const SendWork& work, const Route& route, const Source& source,
                  std::uint32_t index, SendRequest& request) noexcept {
-  const std::uint32_t portal = CXI_ABI_INDEX_RECV + route.peer.ri;
+  const std::uint32_t portal = work.operation->portal + route.peer.ri;
   const std::uint32_t dfa = fabric_address(route.peer, portal, qp.context->geometry);
   const std::uint64_t user = qp.user_ptr | user_ptr::request::encode(index & qp.send.mask);
-  const std::uint64_t bits =
-      send_bits::src_id::encode(qp.src_id) | send_bits::ri::encode(qp.ri) |
-      send_bits::immediate::encode(static_cast<unsigned>(work.immediate_kind)) |
-      send_bits::solicited::encode((work.flags & IBV_SEND_SOLICITED) != 0);
+  const std::uint64_t bits = match_bits(qp, work);
   std::byte* image = send_slot(qp, index);
   request.index_ext = static_cast<std::uint8_t>(index_ext(portal));
   request.lcid = route.lcid;
@@ -135,8 +137,8 @@ void begin_request(const Qp& qp, const SendWork& work, SendRequest& request) noe
   request.length = 0;
   request.staged_at = UnitMap::none;
   request.progress = Progress::in_flight;
-  request.op = OpClass::send;
-  request.opcode = IBV_WC_SEND;
+  request.op = work.operation->op;
+  request.opcode = work.operation->completion;
   request.status = IBV_WC_SUCCESS;
   request.vendor_err = 0;
   request.reported = qp.signal_all || (work.flags & IBV_SEND_SIGNALED);
@@ -244,22 +246,27 @@ bool announce(Qp& qp) noexcept {
 
 namespace {
 
+/// The operation that an opcode of post_send asks for; null: not supported.
+const Operation* operation_of(ibv_wr_opcode opcode) noexcept {
+  switch (opcode) {
+    case IBV_WR_SEND:
+      return &operations::send;
+    case IBV_WR_SEND_WITH_IMM:
+      return &operations::send_imm;
+    default:
+      return nullptr;
+  }
+}
+
 /// Reads a request of post_send. Returns 0 or the errno value that refuses it.
 int read_request(Qp& qp, const ibv_send_wr& wr, SendWork& work, ibv_sge64* widened,
                  const ibv_sge64*& sges) noexcept {
   work = {};
   work.wr_id = wr.wr_id;
   work.flags = wr.send_flags;
-  switch (wr.opcode) {
-    case IBV_WR_SEND:
-      break;
-    case IBV_WR_SEND_WITH_IMM:
-      work.immediate_kind = Immediate::bits32;
-      work.immediate = wr.imm_data;
-      break;
-    default:
-      return EOPNOTSUPP;
-  }
+  work.operation = operation_of(wr.opcode);
+  if (!work.operation) return EOPNOTSUPP;
+  if (work.operation->immediate != Immediate::none) work.immediate = wr.imm_data;
   if (wr.num_sge < 0 || static_cast<unsigned>(wr.num_sge) > qp.send.max_sge) return EINVAL;
   work.num_sge = static_cast<std::uint32_t>(wr.num_sge);
   work.job_key = wr.wr.ru.jkey;
