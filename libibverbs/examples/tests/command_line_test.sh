@@ -19,6 +19,10 @@ expect() {
 	fi
 }
 
+expect 0 '^Usage: ' ibv_asyncwatch --help
+expect 1 '^Usage: ' ibv_asyncwatch --unknown
+expect 1 '^Usage: ' ibv_asyncwatch cxi0
+expect 1 '' ibv_asyncwatch -d no-such-device
 expect 255 '^Usage: ' ibv_devinfo --unknown
 expect 1 '^Usage: ' ibv_devinfo -i 0
 expect 1 '^Usage: ' ibv_devinfo -i one
@@ -28,7 +32,7 @@ expect 1 'ibv_ru_pingpong: --size must be a number' ibv_ru_pingpong --size 1k
 expect 1 'ibv_ru_pingpong: ' ibv_ru_pingpong -d no-such-device
 expect 0 '^Usage:' ibv_ru_pingpong --help
 
-for program in ibv_devinfo ibv_ru_pingpong; do
+for program in ibv_asyncwatch ibv_devinfo ibv_ru_pingpong; do
 	for option in $("$bin/$program" -h 2>/dev/null | grep -o -- '--[a-z0-9_-]*' | sort -u); do
 		if ! grep -q -- "\\*\\*$option\\*\\*" "$man/$program.1.md"; then
 			echo "FAILED: the man page of $program does not name $option"
