@@ -12,14 +12,9 @@
 #include <memory>
 #include <vector>
 
-namespace sim::fabric {
+#include "fabric/packet_pool.hpp"
 
-struct Packet {
-  uint32_t source_nid = 0;
-  uint32_t destination_nid = 0;
-  std::vector<std::byte> header;   // wire headers of ethernet/cassini_user_defs.h
-  std::vector<std::byte> payload;  // empty for requests whose data the receiver pulls (see below)
-};
+namespace sim::fabric {
 
 class Endpoint {  // what a NIC plugs into the fabric
  public:
@@ -45,7 +40,11 @@ class Fabric {
   virtual bool reachable(uint32_t nid) const = 0;
   // Lets every local NIC work off what was delivered to it, for whoever waits for an answer.
   virtual bool progress() = 0;
+  PacketPool& pool() { return pool_; }
   static std::unique_ptr<Fabric> in_process();
+
+ private:
+  PacketPool pool_;
 };
 
 }  // namespace sim::fabric

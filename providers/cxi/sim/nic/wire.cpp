@@ -5,30 +5,6 @@
 #include <utility>
 
 namespace sim::nic {
-namespace {
-
-constexpr size_t largest_small = 4096;  // bytes of payload
-constexpr size_t most_small = 256, most_large = 8;
-
-}  // namespace
-
-fabric::Packet Wire::take(size_t payload_bytes) {
-  auto& spare = payload_bytes > largest_small ? spare_large_ : spare_small_;
-  fabric::Packet packet;
-  if (!spare.empty()) {
-    packet = std::move(spare.back());
-    spare.pop_back();
-  }
-  packet.payload.resize(payload_bytes);
-  return packet;
-}
-
-void Wire::give(fabric::Packet&& packet) {
-  const bool large = packet.payload.capacity() > largest_small;
-  auto& spare = large ? spare_large_ : spare_small_;
-  if (spare.size() < (large ? most_large : most_small)) spare.push_back(std::move(packet));
-}
-
 Wire::Sent Wire::send(fabric::Packet&& packet, uint64_t now) {
   const uint32_t to = packet.destination_nid;
   if (!holding(to)) {

@@ -22,10 +22,8 @@ class Wire {
   Wire(fabric::Fabric& fabric, uint32_t nid, uint64_t give_up_ns)
       : fabric_(fabric), nid_(nid), give_up_ns_(give_up_ns) {}
 
-  /// A packet with a payload of that size; what it and the header contain is left over from earlier
-  /// use.
-  fabric::Packet take(size_t payload_bytes);
-  void give(fabric::Packet&& packet);  // back for use again
+  fabric::Packet take(size_t payload_bytes) { return fabric_.pool().take(payload_bytes); }
+  void give(fabric::Packet&& packet) { fabric_.pool().give(std::move(packet)); }
 
   enum class Sent { yes, held, refused };  // refused: the peer is known to be down
   Sent send(fabric::Packet&& packet, uint64_t now);
@@ -54,7 +52,6 @@ class Wire {
   fabric::Fabric& fabric_;
   uint32_t nid_;
   uint64_t give_up_ns_;
-  std::vector<fabric::Packet> spare_small_, spare_large_;
   std::vector<fabric::Packet> inbox_;
   size_t inbox_at_ = 0;
   std::unordered_map<uint32_t, Hold> holds_;

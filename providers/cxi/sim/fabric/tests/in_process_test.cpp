@@ -93,6 +93,18 @@ TEST_F(InProcess, MulticastReachesEveryNicThatIsUp) {
   EXPECT_TRUE(three.got.empty());
 }
 
+TEST(PacketPool, GivesBuffersOutAgainAndKeepsLargeOnesApart) {
+  sim::fabric::PacketPool pool;
+  Packet large = pool.take(1 << 20);
+  ASSERT_EQ(large.payload.size(), size_t{1} << 20);
+  const auto* where = large.payload.data();
+  pool.give(std::move(large));
+  Packet small = pool.take(64);
+  EXPECT_EQ(small.payload.size(), 64u);
+  EXPECT_NE(small.payload.data(), where);
+  EXPECT_EQ(pool.take(size_t{512} << 10).payload.data(), where);
+}
+
 TEST_F(InProcess, ProgressReachesEveryNic) {
   EXPECT_FALSE(fabric->progress());
   two.work = true;
