@@ -17,8 +17,11 @@ build_dir=${CXV_BUILD_DIR:-build}
 build_packages=(cmake g++ libcli11-dev libfmt-dev libgmock-dev libgtest-dev libnl-3-dev
   libnl-route-3-dev libseccomp-dev libspdlog-dev ninja-build nlohmann-json3-dev pandoc pkg-config
   python3)
-demo_packages=(iproute2)
-test_packages=(binutils clang ibverbs-utils python3-pytest util-linux)
+# Compilers and tools of the tests, the programs of the distribution that run on our library, and the
+# kernel that libibverbs meets in a virtual machine.
+test_packages=(binutils clang ibverbs-utils libclang-rt-dev python3-pytest util-linux
+  ibverbs-providers libfabric-bin mandoc perftest python3-pyverbs ucx-utils
+  busybox-static cpio iproute2 linux-image-amd64 qemu-system-x86)
 
 fail() {
   echo "build.sh: $*" >&2
@@ -59,7 +62,6 @@ build() {
 }
 
 demo() {
-  need "${demo_packages[@]}"
   build
   echo "Two NICs, two processes, 64-byte messages:"
   "$build_dir/bin/cxi_sim" run --nics 2 -- tests/demo.sh "$build_dir/bin" 64 20000

@@ -23,6 +23,8 @@ void add_instance_options(CLI::App* command, InstanceOptions* options, std::stri
   command->add_option("--pid-bits", options->kernel.pid_bits, "width of endpoint numbers (PIDs)")
       ->check(CLI::Range(6, 9))
       ->capture_default_str();
+  command->add_option("--abi-version", options->kernel.abi_version,
+                      "claim this version of the kernel ABI, to see what libraries say to it");
   command->add_option("--trace", options->trace,
                       "write one line per event to this file (-: stderr)");
   command

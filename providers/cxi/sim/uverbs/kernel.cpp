@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <rdma/cxiverbs-abi.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
@@ -52,7 +53,8 @@ class KernelImpl final : public Kernel {
     for (unsigned i = 0; i < config.nics; ++i) {
       const std::string number = std::to_string(i);
       NicDescription description{"cxi" + number, "uverbs" + number, "hsn" + number,
-                                 config.first_nid + i, first_minor + i};
+                                 config.first_nid + i, first_minor + i,
+                                 config.abi_version.value_or(CXI_ABI_VERSION)};
       nics_.push_back(std::make_unique<NicState>(std::move(description), config, clock, factory));
     }
   }

@@ -66,6 +66,7 @@ struct NicDescription {
   std::string netdev;   // hsn0
   uint32_t nid = 0;
   unsigned minor = 0;   // of the character device
+  unsigned abi_version = 0;
 };
 
 struct KernelConfig {
@@ -73,6 +74,7 @@ struct KernelConfig {
   bool default_service_enabled = true;
   uint32_t first_nid = 1;
   unsigned pid_bits = 9;
+  std::optional<unsigned> abi_version;  // what to claim instead of the version that is spoken
 };
 
 class Kernel {

@@ -57,12 +57,6 @@ void add_port(SysfsFiles& files, const std::string& base, const NicState& nic) {
     files.emplace_back(text("%s/gid_attrs/types/%u", dir.c_str(), i),
                        i == gid_slingshot ? "Slingshot\n" : "UET UDP\n");
   }
-  // Counters of the link that monitoring tools read on every device.
-  for (const char* name :
-       {"port_rcv_data", "port_rcv_packets", "port_xmit_data", "port_xmit_packets",
-        "port_rcv_errors", "port_xmit_discards", "link_downed", "symbol_error"}) {
-    files.emplace_back(dir + "/counters/" + name, "0\n");
-  }
 }
 
 void add_pci(SysfsFiles& files, const std::string& dir, const NicDescription& description) {
@@ -98,7 +92,7 @@ SysfsFiles nic_files(const NicState& nic) {
   SysfsFiles files;
   const std::string verbs = "class/infiniband_verbs/" + description.uverbs;
   files.emplace_back(verbs + "/ibdev", description.ibdev + "\n");
-  files.emplace_back(verbs + "/abi_version", text("%d\n", CXI_ABI_VERSION));
+  files.emplace_back(verbs + "/abi_version", text("%u\n", description.abi_version));
   files.emplace_back(verbs + "/dev", text("%u:%u\n", uverbs_major, description.minor));
   files.emplace_back(verbs + "/device", "-> ../../infiniband/" + description.ibdev + "/device");
 
@@ -107,7 +101,7 @@ SysfsFiles nic_files(const NicState& nic) {
   files.emplace_back(base + "/node_guid", guid_text(nic.node_guid()));
   files.emplace_back(base + "/sys_image_guid", guid_text(nic.node_guid()));
   files.emplace_back(base + "/node_desc", description.ibdev + "\n");
-  files.emplace_back(base + "/fw_ver", "1.5.0\n");
+  files.emplace_back(base + "/fw_ver", text("%d.0.0\n", CXI_SIM_VERSION_MAJOR));
   files.emplace_back(base + "/hw_rev", "0x21\n");
   files.emplace_back(base + "/hca_type", "Cassini 2\n");
   files.emplace_back(base + "/board_id", "Software Cassini\n");

@@ -34,6 +34,7 @@ add_library(cxi_sim_uverbs STATIC
   uverbs/write_commands.cpp)
 target_include_directories(cxi_sim_uverbs PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
 target_link_libraries(cxi_sim_uverbs PUBLIC kernel_headers Threads::Threads)
+target_compile_definitions(cxi_sim_uverbs PRIVATE CXI_SIM_VERSION_MAJOR=${PROJECT_VERSION_MAJOR})
 
 cxv_test(cxi_sim_uverbs_test
   SOURCES
@@ -46,3 +47,9 @@ cxv_test(cxi_sim_uverbs_test
     uverbs/tests/qp_test.cpp
     uverbs/tests/schema_test.cpp
   LIBS cxi_sim_uverbs)
+
+if(TARGET cxi_sim_nic)
+  cxv_test(cxi_sim_uverbs_engine_test
+    SOURCES uverbs/tests/engine_test.cpp
+    LIBS cxi_sim_uverbs cxi_sim_nic cxi_sim_fabric)
+endif()

@@ -18,7 +18,8 @@ constexpr uint64_t all_capabilities =
     base_capabilities | IB_UVERBS_DEVICE_RU | IB_UVERBS_DEVICE_IMM64 | IB_UVERBS_DEVICE_KEY64 |
     IB_UVERBS_DEVICE_USER_RKEY | IB_UVERBS_DEVICE_MR_QP_RESTRICTED |
     IB_UVERBS_DEVICE_MR_QP_JOB_RESTRICTED;
-constexpr uint64_t firmware_version = 1ull << 32 | 5ull << 16;  // 1.5.0
+// The model has no firmware: it shows its own version instead.
+constexpr uint64_t firmware_version = uint64_t{CXI_SIM_VERSION_MAJOR} << 32;
 constexpr uint32_t atomic_hca = 1;                              // atomic among this device's own
 constexpr uint64_t max_mr_size = (1ull << 56) - 1;
 constexpr uint32_t legacy_qp_attr_mask = (1u << 21) - 1;  // up to the destination number
