@@ -70,7 +70,7 @@ def test_output_names_size_iterations_time_and_bandwidth(cassini):
     [
         (["-d", "nothing0"], "nothing0"),
         (["-i", "2"], "port"),
-        (["-g", "200"], "GID"),
+        (["-g", "200"], "gid index 200"),
         (["-g", "9999"], "--gid-idx"),
         (["-I", "16"], "--imm must be 32 or 64"),
         (["-p", "70000"], "Usage"),
