@@ -135,7 +135,7 @@ void begin_poll(Cq& cq) noexcept {
 
 void end_of_poll(Cq& cq, bool found) noexcept {
   acknowledge(cq, false);
-  if (found) return;
+  if (found || cq.foreign_sends.load(std::memory_order_relaxed) == 0) return;
   // Nothing to do here: see whether sends that another queue serves want to be repeated.
   const Cq* last = nullptr;
   for (Side* side = cq.sides; side; side = side->next_on_cq) {

@@ -52,7 +52,7 @@ class LocalKeys {
   /// The live entry, or null. Keys of 64 bits have nothing in their upper half.
   const LocalKey* find(std::uint64_t key) const noexcept {
     const std::uint64_t slot = key & slot_mask;
-    if (key >> 32 != 0 || slot >= chunk_entries * max_chunks) return nullptr;
+    if (key >> 32 != 0 || slot >= std::uint64_t{chunk_entries} * max_chunks) return nullptr;
     const LocalKey* chunk = chunks_[slot / chunk_entries].load(std::memory_order_acquire);
     if (!chunk) return nullptr;
     const LocalKey* entry = &chunk[slot % chunk_entries];

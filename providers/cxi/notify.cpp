@@ -64,12 +64,12 @@ int req_notify_cq(ibv_cq* ibv, int) noexcept {
 
   std::uint64_t wake = 0;
   if (cq.lock.try_lock()) {
-    for (Side* side = cq.sides; side; side = side->next_on_cq)
-      if (!side->is_send && side->qp->send_cq != &cq) separate_sends = true;
+    separate_sends = cq.foreign_sends.load(std::memory_order_relaxed) != 0;
     repeat_due(cq);
     wake = earliest_repeat(cq);
     cq.lock.unlock();
-  } else if (cq.retrying.load(std::memory_order_relaxed)) {
+  } else if (cq.retrying.load(std::memory_order_relaxed) ||
+             cq.foreign_sends.load(std::memory_order_relaxed)) {
     wake = 1;  // whoever polls may be about to stop: let the sleeper look
   }
   if (separate_sends) {

@@ -143,6 +143,7 @@ struct Cq {
   Side* ready_tail;
 
   Side* sides;
+  std::uint32_t foreign_sends;          // receiving sides whose sends complete on another queue
   std::atomic<std::uint32_t> retrying;  // queue pairs with requests that wait for their repeat
 
   // Notification. The NIC notifies once per value of the armed word.
@@ -174,6 +175,7 @@ struct SendRequest {
   bool small;     // immediate message, else a DMA command
   std::uint8_t index_ext;
   std::uint8_t lcid;
+  std::uint16_t vni;
   std::uint8_t rnr_left;
   std::uint8_t transport_left;
   std::uint8_t transport_tries;

@@ -160,13 +160,19 @@ int choose_slot(Qp& qp) noexcept {
   return ENOSPC;
 }
 
+bool is_foreign(const Side& side) noexcept {
+  return !side.is_send && side.qp->send_cq != side.cq;
+}
+
 void link_side(Side& side) noexcept {
   Guard guard(side.cq->lock);
+  side.cq->foreign_sends += is_foreign(side);
   side.next_on_cq = side.cq->sides;
   side.cq->sides = &side;
 }
 
 void unlink_side(Side& side) noexcept {
+  side.cq->foreign_sends -= is_foreign(side);
   Side** at = &side.cq->sides;
   while (*at && *at != &side)
     at = &(*at)->next_on_cq;

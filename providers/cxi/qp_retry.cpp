@@ -121,7 +121,7 @@ void take_head(Qp& qp, Completion& out) noexcept {
   out.qp_num = qp.ibv.qp.qp_num;
   out.src_qp = 0;
   out.src_id = 0;
-  out.job_id = qp.vni;
+  out.job_id = request.vni;
   out.vendor_err = request.vendor_err;
   out.wc_flags = 0;
   out.status = request.status;

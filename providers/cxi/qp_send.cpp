@@ -21,6 +21,7 @@ struct Source {
 
 /// What a request is sent with beside its data.
 struct Route {
+  std::uint16_t vni;
   std::uint8_t lcid;
   Peer peer;
 };
@@ -28,10 +29,12 @@ struct Route {
 int find_route(const Qp& qp, const SendWork& work, Route& route) noexcept {
   const Job* job = qp.job;
   route.lcid = qp.first_lcid;
+  route.vni = qp.vni;
   if (work.job_key) {
     const JobKeyEntry* key = qp.context->job_keys.find(work.job_key, qp.domain);
     if (!key) return EINVAL;
     route.lcid = key->lcid;
+    route.vni = key->vni;
     job = key->job;
   }
   route.peer = work.peer;
@@ -167,6 +170,7 @@ int append_request(Qp& qp, const SendWork& work, const ibv_sge64* sges) noexcept
 
   Route route{};
   if (const int err = find_route(qp, work, route)) return err;
+  request.vni = route.vni;
   if (state != IBV_QPS_RTS || qp.context->dead.load(std::memory_order_relaxed)) [[unlikely]] {
     append_ended(qp, request, IBV_WC_WR_FLUSH_ERR);
     return 0;

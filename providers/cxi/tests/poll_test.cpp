@@ -144,6 +144,19 @@ TEST_F(Sending, AnotherJobKeySwitchesTheProfileAndBack) {
   EXPECT_EQ(Lcid::lcid::get(tx_ring.data() + 8 * 64), 1u);
 }
 
+TEST_F(Sending, TheCompletionNamesTheJobInWhichItWasSent) {
+  ibv_sge sge = {reinterpret_cast<std::uintptr_t>(buffer.data()), 8, key};
+  ASSERT_EQ(send_list(1, &sge, 1, IBV_SEND_SIGNALED, peer_key), 0);
+  ASSERT_EQ(send_list(2, &sge, 1), 0);
+  nic.answer(user(0), C_RC_OK, 8);
+  nic.answer(user(1), C_RC_OK, 8);
+  Completion completion;
+  ASSERT_TRUE(poll_one(*cq, completion));
+  EXPECT_EQ(completion.job_id, 11u);
+  ASSERT_TRUE(poll_one(*cq, completion));
+  EXPECT_EQ(completion.job_id, 10u);
+}
+
 TEST_F(Sending, AStaleJobKeyIsRefused) {
   ibv_sge sge = {reinterpret_cast<std::uintptr_t>(buffer.data()), 8, key};
   EXPECT_EQ(send_list(1, &sge, 1, IBV_SEND_SIGNALED, 0x201), EINVAL);
@@ -506,6 +519,7 @@ TEST_F(Sending, RepeatsOfWhatAnotherQueueReadsAreSeenFromTheReceiveQueue) {
   qp->recv.side.cq = other.get();
   qp->send.side.next_on_cq = nullptr;
   other->sides = &qp->recv.side;
+  other->foreign_sends = 1;
   ASSERT_EQ(send(1, 8, 0), 0);
   nic.answer(user(0), C_RC_ENTRY_NOT_FOUND, 0, true);
   const std::uint64_t before = tx_doorbell;
