@@ -224,6 +224,8 @@ void Nic::stop_cmdq(unsigned index) {
   if (!queue) return;
   queue->stopped = true;
   unlist_queue(index);
+  // Whoever stops one queue of a pair wants to see the other one's commands done.
+  look_everywhere_ = true;
   now_ns_ = clock_.monotonic_ns();
   // What has been sent is answered by NICs that only work when told to. A put that is half sent is
   // not carried on with: a program that stops its queue is not kept waiting for gigabytes.

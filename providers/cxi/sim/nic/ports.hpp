@@ -32,6 +32,7 @@ class Clock {
 
 // Told when an event has been written to an armed event queue (see rdma/cxiverbs-abi.h,
 // Notification), when a command failed, and when the state of the link changes.
+// Called from within the engine: take note, and call the device only later.
 class Interrupts {
  public:
   virtual ~Interrupts() = default;
