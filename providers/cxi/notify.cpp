@@ -99,9 +99,12 @@ void cq_event(ibv_cq* ibv) noexcept {
   if (!rearmed) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // as in req_notify_cq()
   bool waiting = cq.ready_head.load(std::memory_order_acquire) != nullptr;
-  if (!waiting && cq.lock.try_lock()) {
-    waiting = static_cast<bool>(cq.ring.peek());
-    cq.lock.unlock();
+  if (!waiting) {
+    waiting = true;  // if somebody polls: whether it sees the newest event is not known
+    if (cq.lock.try_lock()) {
+      waiting = static_cast<bool>(cq.ring.peek());
+      cq.lock.unlock();
+    }
   }
   if (waiting) wake_at(cq, 1);
 }

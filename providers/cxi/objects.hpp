@@ -143,7 +143,8 @@ struct Cq {
   Side* ready_tail;
 
   Side* sides;
-  std::uint32_t foreign_sends;          // receiving sides whose sends complete on another queue
+  std::atomic<std::uint32_t>
+      foreign_sends;                    // receiving sides whose sends complete on another queue
   std::atomic<std::uint32_t> retrying;  // queue pairs with requests that wait for their repeat
 
   // Notification. The NIC notifies once per value of the armed word.
