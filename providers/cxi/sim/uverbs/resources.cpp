@@ -24,6 +24,13 @@ nic::Made<std::unique_ptr<EventQueue>> EventQueue::make(std::shared_ptr<Lni> lni
   auto sw_state = arena.allocate(page_size);
   if (!sw_state) return {nullptr, sw_state.error};
 
+  // Nothing has been read yet, and nobody is told before the program arms the queue.
+  c_ee_cfg_eq_sw_state initial{};
+  initial.rd_ptr = 1;
+  initial.event_int_disable = 1;
+  initial.eq_sts_int_disable = 1;
+  std::memcpy(sw_state.value.pages.bytes.data(), &initial, sizeof initial);
+
   nic::EqConfig config;
   config.ring = ring.value.pages;
   config.sw_state = sw_state.value.pages;

@@ -119,6 +119,11 @@ TEST_F(Notification, CarriesTheUserHandle) {
   EXPECT_EQ(told(), std::vector<uint64_t>{0xabc});
 }
 
+TEST_F(Notification, IsSilentUntilTheProgramArms) {
+  event(cq.eq);
+  EXPECT_TRUE(told().empty());
+}
+
 TEST_F(Notification, ComesOncePerArmedValue) {
   arm(cq.eq, 1);
   event(cq.eq);

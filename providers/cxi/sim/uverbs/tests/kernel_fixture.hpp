@@ -155,11 +155,17 @@ class KernelTest : public ::testing::Test {
  protected:
   explicit KernelTest(KernelConfig config = {}) : config_(config) {
     auto factory = [this](const nic::DeviceConfig& c, nic::Interrupts& i) {
-      auto device = std::make_unique<FakeDevice>(c, i);
-      devices.push_back(device.get());
-      return device;
+      auto fake = std::make_unique<FakeDevice>(c, i);
+      devices.push_back(fake.get());
+      return fake;
     };
     kernel = make_kernel(config, clock, trace, factory, nullptr);
+    file = open();
+  }
+  // On a kernel made otherwise; there is no fake device then.
+  using MakeKernel = std::unique_ptr<Kernel>(const KernelConfig&, nic::Clock&, nic::Trace&);
+  KernelTest(KernelConfig config, MakeKernel* make) : config_(config) {
+    kernel = make(config, clock, trace);
     file = open();
   }
   ~KernelTest() override { file.reset(); }
