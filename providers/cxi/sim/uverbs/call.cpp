@@ -92,7 +92,8 @@ int Call::parse_in(const ib_uverbs_attr& attr, const AttrRule& rule, Slot& slot)
   if (attr.len < rule.min || (attr.len > rule.max && !rule.grows)) return EINVAL;
   slot.data.resize(attr.len);
   if (attr.len <= inline_bytes) {
-    std::memcpy(slot.data.data(), &attr.data, attr.len);
+    auto inline_data = std::as_bytes(std::span(&attr.data, 1));
+    std::ranges::copy(inline_data.first(attr.len), slot.data.begin());
   } else if (!caller.read(attr.data, slot.data)) {
     return EFAULT;
   }
@@ -137,7 +138,7 @@ int Call::flags(uint16_t id, uint64_t allowed, uint64_t& out) const {
   out = 0;
   auto from = bytes(id);
   if (has(id) && from.size() != 4 && from.size() != 8) return EINVAL;
-  std::memcpy(&out, from.data(), from.size());
+  std::ranges::copy(from, std::as_writable_bytes(std::span(&out, 1)).begin());
   return (out & ~allowed) ? EINVAL : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include <rdma/rdma_user_ioctl_cmds.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -43,7 +44,8 @@ class Call {
   T in(uint16_t id) const {
     T value{};
     auto from = bytes(id);
-    std::memcpy(&value, from.data(), std::min(sizeof value, from.size()));
+    std::ranges::copy(from.first(std::min(sizeof value, from.size())),
+                      std::as_writable_bytes(std::span(&value, 1)).begin());
     return value;
   }
   // A flags word of 4 or 8 bytes. EINVAL: bits that are not allowed.

@@ -359,8 +359,8 @@ class TwoNics : public ::testing::Test {
  protected:
   void run(unsigned most = 2000) {
     for (unsigned i = 0, idle = 0; i < most && idle < 3; i++) {
-      const bool any = a.device->step() | b.device->step();
-      idle = any ? 0 : idle + 1;
+      const bool first = a.device->step(), second = b.device->step();
+      idle = first || second ? 0 : idle + 1;
     }
   }
   static void go(CommandWriter& queue) { queue.ring_doorbell(); }

@@ -68,7 +68,7 @@ class Ioctl {
     attr.len = static_cast<uint16_t>(length);
     attr.flags = UVERBS_ATTR_F_MANDATORY;
     if (length <= 8) {
-      std::memcpy(&attr.data, data, length);
+      if (length != 0) std::memcpy(&attr.data, data, length);
     } else {
       attr.data = room(length);
       caller_.memory()->write(attr.data, {static_cast<const std::byte*>(data), length});
