@@ -24,6 +24,25 @@ exit $status
 """
 
 
+# The victim is stopped in the middle and its NIC still takes what the other sends: the other has nothing left
+# to do but to wait. Then the victim dies.
+SURVIVOR = r"""
+victim=$1 port=$2 pingpong=$3; shift 3
+"$pingpong" -d cxi0 -p "$port" "$@" >"$TMPDIR/server" 2>"$TMPDIR/server.err" & server=$!
+for _ in $(seq 200); do
+  "$pingpong" -d cxi1 -p "$port" "$@" localhost >"$TMPDIR/client" 2>"$TMPDIR/client.err" & client=$!
+  until grep -q remote "$TMPDIR/client" || ! kill -0 $client; do sleep 0.05; done
+  grep -q remote "$TMPDIR/client" && break
+done 2>/dev/null
+if [ $victim = client ]; then dying=$client living=$server; else dying=$server living=$client; fi
+kill -STOP $dying; sleep 0.2; kill -KILL $dying
+wait $living; status=$?
+[ $victim = client ] && cat "$TMPDIR/server.err" || cat "$TMPDIR/client.err"
+rm "$TMPDIR"/{server,client}{,.err}
+exit $status
+"""
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("", 0))
@@ -63,6 +82,16 @@ def test_output_names_size_iterations_time_and_bandwidth(cassini):
     assert re.search(r"819200 bytes in [\d.]+ seconds = [\d.]+ Mbit/sec", result.stdout)
     assert re.search(r"100 iters in [\d.]+ seconds = [\d.]+ usec/iter", result.stdout)
     assert re.search(r"local address:  LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID fe80::", result.stdout)
+
+
+@pytest.mark.parametrize("victim, mode", [("client", []), ("server", ["-e"])], ids=["poll", "events"])
+def test_a_peer_that_dies_is_not_waited_for(cassini, victim, mode):
+    program = cassini.bin / "ibv_ru_pingpong"
+    result = cassini.run(
+        "bash", "-c", SURVIVOR, "survivor", victim, free_port(), program, "-n", 10000000, *mode
+    )
+    assert result.returncode == 1
+    assert "the peer has ended" in result.stdout and len(result.stdout.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

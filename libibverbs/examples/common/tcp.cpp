@@ -78,6 +78,12 @@ bool Connection::receive(std::span<char> data) {
   return true;
 }
 
+bool Connection::closed_by_peer() const {
+  char next;
+  const ssize_t received = recv(descriptor_, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 std::optional<Connection> connect_to(const std::string& host, std::uint16_t port,
                                      unsigned ifindex) {
   addrinfo hints{};

@@ -23,6 +23,9 @@ class Connection {
   [[nodiscard]] bool send(std::span<const char> data);
   [[nodiscard]] bool receive(std::span<char> data);
 
+  /// Whether the peer has closed its end, or is gone.
+  bool closed_by_peer() const;
+
  private:
   int descriptor_;
 };

@@ -5,8 +5,10 @@
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -49,8 +51,9 @@ class Endpoint {
   /// Asks for an event on the next completion. Only with --events.
   [[nodiscard]] bool arm();
 
-  /// Sleeps until there is an event, and takes it. Only with --events.
-  [[nodiscard]] bool wait();
+  /// Sleeps until there is an event, and takes it; whether there was one in time. Empty after a
+  /// complaint. Only with --events.
+  [[nodiscard]] std::optional<bool> wait(std::chrono::milliseconds at_most);
 
   const Address& local() const { return local_; }
   unsigned ifindex() const { return ifindex_; }  ///< of the interface with the local address, or 0

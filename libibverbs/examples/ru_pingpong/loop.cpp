@@ -25,9 +25,10 @@ struct Completion {
 
 class Exchange {
  public:
-  Exchange(Endpoint& endpoint, const Options& options)
+  Exchange(Endpoint& endpoint, const Options& options, examples::PeerWatch& watch)
       : endpoint_(endpoint),
         options_(options),
+        watch_(watch),
         idle_(options.yield.value_or(examples::few_processors())) {}
 
   bool run() {
@@ -49,14 +50,17 @@ class Exchange {
     const int found = options_.imm ? poll_extended() : poll_plain();
     if (found != 0) {
       idle_.found();
+      watch_.found();
       return found > 0;
     }
     if (!options_.events) {
       idle_.nothing();
-      return true;
+      return watch_.nothing();
     }
     // Armed before the queue was found empty: whatever came since then has raised an event.
-    return endpoint_.wait() && endpoint_.arm();
+    const auto event = endpoint_.wait(examples::PeerWatch::patience);
+    if (!event) return false;
+    return *event ? endpoint_.arm() : watch_.look(examples::PeerWatch::Clock::now());
   }
 
   /// The number of completions handled, or -1 after a complaint.
@@ -144,6 +148,7 @@ class Exchange {
 
   Endpoint& endpoint_;
   const Options& options_;
+  examples::PeerWatch& watch_;
   examples::Idle idle_;
   unsigned sent_ = 0;
   unsigned received_ = 0;
@@ -152,10 +157,11 @@ class Exchange {
 
 }  // namespace
 
-std::optional<double> exchange(Endpoint& endpoint, const Options& options) {
+std::optional<double> exchange(Endpoint& endpoint, const Options& options,
+                               examples::PeerWatch watch) {
   using clock = std::chrono::steady_clock;
   const auto start = clock::now();
-  if (!Exchange(endpoint, options).run()) return std::nullopt;
+  if (!Exchange(endpoint, options, watch).run()) return std::nullopt;
   return std::chrono::duration<double, std::micro>(clock::now() - start).count();
 }
 

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 
+#include "../common/peer_watch.hpp"
 #include "../common/tcp.hpp"
 #include "../common/text.hpp"
 #include "endpoint.hpp"
@@ -26,26 +28,26 @@ std::optional<Address> receive_address(Connection& connection) {
 }
 
 /// The client speaks first, waits for the server's answer and says when it is ready.
-bool meet_server(Endpoint& endpoint, const Options& options) {
+std::optional<Connection> meet_server(Endpoint& endpoint, const Options& options) {
   auto connection = examples::connect_to(options.host, options.port, endpoint.ifindex());
-  if (!connection || !connection->send(encode(endpoint.local()))) return false;
+  if (!connection || !connection->send(encode(endpoint.local()))) return std::nullopt;
   const auto peer = receive_address(*connection);
-  if (!peer || !endpoint.connect(*peer) || !connection->send(done_text)) return false;
+  if (!peer || !endpoint.connect(*peer) || !connection->send(done_text)) return std::nullopt;
   std::printf("  remote address: %s\n", describe(*peer).c_str());
-  return true;
+  return connection;
 }
 
 /// The server answers only when it can be reached.
-bool meet_client(Endpoint& endpoint, const Options& options) {
+std::optional<Connection> meet_client(Endpoint& endpoint, const Options& options) {
   auto connection = examples::accept_one(options.port);
-  if (!connection) return false;
+  if (!connection) return std::nullopt;
   const auto peer = receive_address(*connection);
   if (!peer || !endpoint.connect(*peer) || !connection->send(encode(endpoint.local())))
-    return false;
+    return std::nullopt;
   auto done = done_text;
-  if (!connection->receive(done)) return false;
+  if (!connection->receive(done)) return std::nullopt;
   std::printf("  remote address: %s\n", describe(*peer).c_str());
-  return true;
+  return connection;
 }
 
 bool run(const Options& options) {
@@ -53,10 +55,11 @@ bool run(const Options& options) {
   if (!endpoint.open()) return false;
   std::printf("  local address:  %s\n", describe(endpoint.local()).c_str());
   std::fflush(stdout);
-  if (!(options.is_server() ? meet_client : meet_server)(endpoint, options)) return false;
+  const auto connection = (options.is_server() ? meet_client : meet_server)(endpoint, options);
+  if (!connection) return false;
   std::fflush(stdout);
 
-  const auto usec = exchange(endpoint, options);
+  const auto usec = exchange(endpoint, options, examples::PeerWatch(*connection));
   if (!usec) return false;
   std::fputs(figures(options.size, options.iters, *usec).c_str(), stdout);
   bool right = true;

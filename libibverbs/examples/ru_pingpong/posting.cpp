@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // The endpoint's sends, receives and events: what happens between open and close.
 #include <endian.h>
+#include <poll.h>
 
 #include <cerrno>
 #include <cstring>
@@ -107,12 +108,15 @@ bool Endpoint::arm() {
   return error == 0;
 }
 
-bool Endpoint::wait() {
+std::optional<bool> Endpoint::wait(std::chrono::milliseconds at_most) {
+  pollfd descriptor{channel_->fd, POLLIN, 0};
+  const int ready = poll(&descriptor, 1, static_cast<int>(at_most.count()));
+  if (ready == 0 || (ready < 0 && errno == EINTR)) return false;
   ibv_cq* cq;
   void* context;
   if (ibv_get_cq_event(channel_, &cq, &context) != 0) {
     complain("no completion event: %s", std::strerror(errno));
-    return false;
+    return std::nullopt;
   }
   events_++;
   return true;

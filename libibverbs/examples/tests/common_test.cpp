@@ -8,11 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <thread>
+#include <utility>
 
 #include "../common/idle.hpp"
+#include "../common/peer_watch.hpp"
 #include "../common/slingshot.hpp"
 #include "../common/tcp.hpp"
 #include "../common/text.hpp"
+#include "connected_pair.hpp"
 
 namespace {
 
@@ -148,6 +151,56 @@ TEST(Tcp, APeerThatGivesUpIsNotWaitedFor) {
   std::array<char, 5> nothing{};
   EXPECT_FALSE(connection->receive(nothing));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("gave up"));
+}
+
+class APeerWatch : public testing::Test {
+ protected:
+  using Clock = PeerWatch::Clock;
+  static constexpr auto patience = PeerWatch::patience;
+  static constexpr auto grace = PeerWatch::grace;
+
+  void close_peer() { const Connection gone = std::move(pair_.there); }
+
+  /// What is said when the peer is given up; it must be one line.
+  std::string gives_up(Clock::time_point now) {
+    testing::internal::CaptureStderr();
+    EXPECT_FALSE(watch_.look(now));
+    return testing::internal::GetCapturedStderr();
+  }
+
+  ConnectedPair pair_;
+  const Clock::time_point start_{};
+  PeerWatch watch_{pair_.here, start_};
+};
+
+TEST_F(APeerWatch, WaitsForASlowPeer) {
+  for (int i = 0; i < 100; i++)
+    EXPECT_TRUE(watch_.look(start_ + i * patience));
+}
+
+TEST_F(APeerWatch, GivesAClosedPeerUpAfterAGrace) {
+  close_peer();
+  EXPECT_TRUE(watch_.look(start_ + patience));
+  EXPECT_TRUE(watch_.look(start_ + patience + grace / 2));
+  EXPECT_THAT(gives_up(start_ + patience + grace), HasSubstr("the peer has ended before"));
+}
+
+TEST_F(APeerWatch, WaitsForAClosedPeerWhileThereIsProgress) {
+  close_peer();
+  auto now = start_;
+  for (int i = 0; i < 10; i++) {
+    EXPECT_TRUE(watch_.look(now += patience));
+    EXPECT_TRUE(watch_.look(now += grace / 2));
+    watch_.found();
+    EXPECT_TRUE(watch_.look(now += grace));
+  }
+  EXPECT_TRUE(watch_.look(now += patience));
+  gives_up(now + grace);
+}
+
+TEST_F(APeerWatch, IsNotMisledByDataThatNobodyReads) {
+  EXPECT_TRUE(pair_.there.send(std::array{'x'}));
+  EXPECT_FALSE(pair_.here.closed_by_peer());
 }
 
 TEST(Tcp, NobodyThereIsExplained) {

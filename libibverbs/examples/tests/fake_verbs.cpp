@@ -2,11 +2,11 @@
 #include "fake_verbs.hpp"
 
 #include <endian.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -34,8 +34,10 @@ struct Cq {
 
 struct Channel {
   ibv_comp_channel channel{};
-  std::deque<Cq*> events;
-  std::condition_variable raised;
+  std::deque<Cq*> events;  // as many as the descriptor counts
+
+  Channel() { channel.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
+  ~Channel() { close(channel.fd); }
 };
 
 using Pieces = std::vector<std::span<char>>;
@@ -124,7 +126,7 @@ void complete(Cq& cq, const ibv_wc& wc, std::uint64_t imm) {
   if (!cq.armed) return;
   cq.armed = false;
   cq.channel->events.push_back(&cq);
-  cq.channel->raised.notify_all();
+  eventfd_write(cq.channel->channel.fd, 1);
 }
 
 void deliver(Qp& qp) {
@@ -395,15 +397,9 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 }
 int ibv_get_cq_event(ibv_comp_channel* ibv, ibv_cq** cq, void**) {
   auto* channel = reinterpret_cast<Channel*>(ibv);
-  std::unique_lock lock(device->mutex);
-  while (channel->events.empty()) {
-    // A condition variable takes no recursive lock: look again now and then.
-    lock.unlock();
-    std::mutex waiting;
-    std::unique_lock own(waiting);
-    channel->raised.wait_for(own, std::chrono::milliseconds(1));
-    lock.lock();
-  }
+  eventfd_t one;
+  if (eventfd_read(channel->channel.fd, &one) != 0) return -1;
+  const std::lock_guard lock(device->mutex);
   *cq = ibv_cq_ex_to_cq(&channel->events.front()->ex);
   channel->events.pop_front();
   return 0;

@@ -12,11 +12,13 @@
 #include "../ru_pingpong/endpoint.hpp"
 #include "../ru_pingpong/loop.hpp"
 #include "../ru_pingpong/report.hpp"
+#include "connected_pair.hpp"
 #include "fake_verbs.hpp"
 
 namespace {
 
 using namespace ru_pingpong;
+using examples::PeerWatch;
 using testing::HasSubstr;
 
 class RuPingpong : public testing::Test {
@@ -53,8 +55,10 @@ class RuPingpong : public testing::Test {
              client.connect(server.local());
       EXPECT_TRUE(good);
       bool server_good = false;
-      std::thread other([&] { server_good = exchange(server, server_options).has_value(); });
-      good = exchange(client, client_options).has_value();
+      std::thread other([&] {
+        server_good = exchange(server, server_options, PeerWatch(connection_.here)).has_value();
+      });
+      good = exchange(client, client_options, PeerWatch(connection_.there)).has_value();
       other.join();
       good = good && server_good;
       server_pages_ = check_pages(server.buffer(), 4096);
@@ -71,7 +75,7 @@ class RuPingpong : public testing::Test {
     {
       Endpoint endpoint(options_);
       EXPECT_TRUE(endpoint.open() && endpoint.connect(endpoint.local()));
-      EXPECT_FALSE(exchange(endpoint, options_));
+      EXPECT_FALSE(exchange(endpoint, options_, PeerWatch(connection_.here)));
     }
     EXPECT_EQ(device_.alive, 0) << "something was not destroyed";
     const std::string said = testing::internal::GetCapturedStderr();
@@ -80,6 +84,7 @@ class RuPingpong : public testing::Test {
   }
 
   fake::State& device_ = fake::reset();
+  ConnectedPair connection_;
   Options options_;
   std::string server_pages_;
 };
