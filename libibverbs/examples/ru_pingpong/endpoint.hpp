@@ -5,14 +5,11 @@
 #include <infiniband/verbs.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 
-#include "../common/devices.hpp"
+#include "../common/ru_device.hpp"
 #include "address.hpp"
 #include "options.hpp"
 
@@ -48,22 +45,12 @@ class Endpoint {
 
   [[nodiscard]] bool post_send();
 
-  /// Asks for an event on the next completion. Only with --events.
-  [[nodiscard]] bool arm();
-
-  /// Sleeps until there is an event, and takes it; whether there was one in time. Empty after a
-  /// complaint. Only with --events.
-  [[nodiscard]] std::optional<bool> wait(std::chrono::milliseconds at_most);
-
   const Address& local() const { return local_; }
-  unsigned ifindex() const { return ifindex_; }  ///< of the interface with the local address, or 0
+  unsigned ifindex() const { return device_.ifindex(); }
   ibv_cq_ex* cq() const { return cq_; }
   std::span<char> buffer() { return {buffer_.get(), options_.size}; }
 
  private:
-  bool check_device();
-  bool find_gid();
-  bool make_job();
   bool register_buffer();
   bool make_cq();
   bool make_qp();
@@ -79,31 +66,19 @@ class Endpoint {
   };
 
   const Options& options_;
-  std::string device_name_;
-  bool slingshot_ = false;
-  ibv_context* context_ = nullptr;
-  ibv_comp_channel* channel_ = nullptr;
-  ibv_pd* pd_ = nullptr;
-  ibv_job* job_ = nullptr;
-  ibv_job_key* key_ = nullptr;
+  examples::RuDevice device_;
   std::unique_ptr<char, FreePages> buffer_;
   ibv_mr* mr_ = nullptr;
   ibv_cq_ex* cq_ = nullptr;
   ibv_qp* qp_ = nullptr;
   ibv_qp_ex* builders_ = nullptr;
   ibv_ah* ah_ = nullptr;
-  ibv_device_attr_ex device_{};
-  ibv_port_attr port_{};
-  unsigned gid_index_ = 0;
-  unsigned ifindex_ = 0;
-  std::uint32_t vni_ = 0;
   Address local_;
   std::array<ibv_sge, max_sges> sges_{};
   std::array<ibv_sge64, max_sges> sges64_{};
   std::array<ibv_data_buf, max_sges> pieces_{};
   bool inline_ = false;
   unsigned receives_ = 0;
-  unsigned events_ = 0;  // taken and not yet acknowledged
 };
 
 }  // namespace ru_pingpong

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "../common/idle.hpp"
+#include "../common/completions.hpp"
 #include "../common/text.hpp"
 #include "report.hpp"
 
@@ -29,10 +29,10 @@ class Exchange {
       : endpoint_(endpoint),
         options_(options),
         watch_(watch),
-        idle_(options.yield.value_or(examples::few_processors())) {}
+        wait_(ibv_cq_ex_to_cq(endpoint.cq()), options.yield.value_or(examples::few_processors())) {}
 
   bool run() {
-    if (options_.events && !endpoint_.arm()) return false;
+    if (!wait_.arm()) return false;
     if (options_.is_server()) {
       pending_ = recv_id;
     } else {
@@ -49,18 +49,10 @@ class Exchange {
   bool step() {
     const int found = options_.imm ? poll_extended() : poll_plain();
     if (found != 0) {
-      idle_.found();
-      watch_.found();
+      wait_.found(watch_);
       return found > 0;
     }
-    if (!options_.events) {
-      idle_.nothing();
-      return watch_.nothing();
-    }
-    // Armed before the queue was found empty: whatever came since then has raised an event.
-    const auto event = endpoint_.wait(examples::PeerWatch::patience);
-    if (!event) return false;
-    return *event ? endpoint_.arm() : watch_.look(examples::PeerWatch::Clock::now());
+    return wait_.nothing(watch_);
   }
 
   /// The number of completions handled, or -1 after a complaint.
@@ -122,8 +114,9 @@ class Exchange {
 
   bool handle(const Completion& completion) {
     if (completion.status != IBV_WC_SUCCESS) {
-      const std::string why = why_failed(completion.id == send_id ? "send" : "receive",
-                                         completion.status, completion.vendor_err);
+      const std::string why =
+          examples::why_failed(completion.id == send_id ? "a send" : "a receive", completion.status,
+                               completion.vendor_err);
       complain("%s", why.c_str());
       return false;
     }
@@ -149,7 +142,7 @@ class Exchange {
   Endpoint& endpoint_;
   const Options& options_;
   examples::PeerWatch& watch_;
-  examples::Idle idle_;
+  examples::CompletionWait wait_;
   unsigned sent_ = 0;
   unsigned received_ = 0;
   unsigned pending_ = 0;

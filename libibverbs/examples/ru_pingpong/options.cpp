@@ -7,20 +7,20 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../common/options.hpp"
 #include "../common/text.hpp"
 
 namespace ru_pingpong {
 
 namespace {
 
+using examples::answer;
 using examples::complain;
-using examples::number;
+using examples::take;
+using examples::take_mtu;
+using examples::Taken;
 
 enum LongOnly { opt_pid_on_fep = 0x100, opt_ri, opt_yield };
-
-constexpr unsigned default_pid_on_fep = 10;
-constexpr unsigned default_ri = 15;
-constexpr unsigned max_count = 1U << 30;
 
 const option long_options[] = {
     {"port", required_argument, nullptr, 'p'},
@@ -76,28 +76,6 @@ void usage(const char* program) {
       program, program);
 }
 
-template <class T>
-bool take(const char* name, std::uint64_t low, std::uint64_t high, T& value) {
-  const auto given = number(optarg, low, high);
-  if (!given) {
-    complain("--%s must be a number from %llu to %llu, not %s", name,
-             static_cast<unsigned long long>(low), static_cast<unsigned long long>(high), optarg);
-    return false;
-  }
-  value = static_cast<unsigned>(*given);
-  return true;
-}
-
-bool take_mtu(unsigned& mtu) {
-  const auto given = number(optarg, 256, 4096);
-  if (!given || (*given & (*given - 1)) != 0) {
-    complain("--mtu must be 256, 512, 1024, 2048 or 4096, not %s", optarg);
-    return false;
-  }
-  mtu = static_cast<unsigned>(*given);
-  return true;
-}
-
 bool take_yield(std::optional<bool>& yield) {
   if (std::strcmp(optarg, "auto") == 0) {
     yield.reset();
@@ -110,12 +88,6 @@ bool take_yield(std::optional<bool>& yield) {
   return true;
 }
 
-enum class Taken { yes, no, usage };
-
-Taken answer(bool taken, Taken otherwise) {
-  return taken ? Taken::yes : otherwise;
-}
-
 Taken take_option(int letter, Options& o) {
   switch (letter) {
     case 'p':
@@ -126,13 +98,13 @@ Taken take_option(int letter, Options& o) {
     case 'i':
       return answer(take("ib-port", 1, 255, o.ib_port), Taken::usage);
     case 's':
-      return answer(take("size", 1, max_count, o.size), Taken::no);
+      return answer(take("size", 1, examples::max_count, o.size), Taken::no);
     case 'm':
       return answer(take_mtu(o.mtu), Taken::usage);
     case 'r':
-      return answer(take("rx-depth", 1, max_count, o.rx_depth), Taken::no);
+      return answer(take("rx-depth", 1, examples::max_count, o.rx_depth), Taken::no);
     case 'n':
-      return answer(take("iters", 1, max_count, o.iters), Taken::no);
+      return answer(take("iters", 1, examples::max_count, o.iters), Taken::no);
     case 'e':
       o.events = true;
       return Taken::yes;
@@ -161,11 +133,9 @@ Taken take_option(int letter, Options& o) {
       o.lkey32 = true;
       return Taken::yes;
     case opt_pid_on_fep:
-      return answer(
-          take("pidonfep", 0, IBV_QPN_PID_ON_FEP_MASK >> IBV_QPN_PID_ON_FEP_SHIFT, o.pid_on_fep),
-          Taken::no);
+      return answer(examples::take_pid_on_fep(o.pid_on_fep), Taken::no);
     case opt_ri:
-      return answer(take("ri", 0, IBV_QPN_RI_MASK >> IBV_QPN_RI_SHIFT, o.ri), Taken::no);
+      return answer(examples::take_ri(o.ri), Taken::no);
     case opt_yield:
       return answer(take_yield(o.yield), Taken::no);
     default:
@@ -178,8 +148,7 @@ Taken take_option(int letter, Options& o) {
 std::optional<std::uint32_t> Options::qpn(bool slingshot) const {
   const bool given = pid_on_fep || ri;
   if (auto_qpn || (slingshot && !given)) return std::nullopt;
-  return pid_on_fep.value_or(default_pid_on_fep) << IBV_QPN_PID_ON_FEP_SHIFT |
-         ri.value_or(default_ri) << IBV_QPN_RI_SHIFT;
+  return examples::qpn_of(pid_on_fep, ri);
 }
 
 std::optional<int> parse_options(int argc, char** argv, Options& options) {

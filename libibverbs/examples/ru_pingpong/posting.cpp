@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The endpoint's sends, receives and events: what happens between open and close.
+// The endpoint's sends and receives: what happens between open and close.
 #include <endian.h>
-#include <poll.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "../common/text.hpp"
@@ -67,7 +65,7 @@ int Endpoint::post_with_builders() {
     ibv_wr_send(builders_);
   }
   ibv_wr_set_ru_addr(builders_, ibv_ah_to_ah_ex(ah_), 0);
-  ibv_wr_set_job_key(builders_, key_->jkey);
+  ibv_wr_set_job_key(builders_, device_.key()->jkey);
   if (inline_) {
     ibv_wr_set_inline_data_list(builders_, options_.sges, pieces_.data());
   } else if (options_.lkey32) {
@@ -85,7 +83,7 @@ int Endpoint::post_with_request() {
   wr.opcode = IBV_WR_SEND;
   wr.send_flags = IBV_SEND_SIGNALED | (inline_ ? unsigned{IBV_SEND_INLINE} : 0U);
   wr.wr.ru.ah = ibv_ah_to_ah_ex(ah_);
-  wr.wr.ru.jkey = key_->jkey;
+  wr.wr.ru.jkey = device_.key()->jkey;
   if (options_.lkey32) {
     wr.sg_list = sges_.data();
   } else {
@@ -100,26 +98,6 @@ bool Endpoint::post_send() {
   const int error = builders_ ? post_with_builders() : post_with_request();
   if (error) complain("the send could not be posted: %s", std::strerror(error));
   return error == 0;
-}
-
-bool Endpoint::arm() {
-  const int error = ibv_req_notify_cq(ibv_cq_ex_to_cq(cq_), 0);
-  if (error) complain("no event can be asked for: %s", std::strerror(error));
-  return error == 0;
-}
-
-std::optional<bool> Endpoint::wait(std::chrono::milliseconds at_most) {
-  pollfd descriptor{channel_->fd, POLLIN, 0};
-  const int ready = poll(&descriptor, 1, static_cast<int>(at_most.count()));
-  if (ready == 0 || (ready < 0 && errno == EINTR)) return false;
-  ibv_cq* cq;
-  void* context;
-  if (ibv_get_cq_event(channel_, &cq, &context) != 0) {
-    complain("no completion event: %s", std::strerror(errno));
-    return std::nullopt;
-  }
-  events_++;
-  return true;
 }
 
 }  // namespace ru_pingpong

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "../common/completions.hpp"
 #include "../common/idle.hpp"
 #include "../common/peer_watch.hpp"
 #include "../common/slingshot.hpp"
@@ -22,6 +23,7 @@ namespace {
 using namespace examples;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 TEST(Number, TakesDecimalAndHexWithinTheLimits) {
   EXPECT_EQ(number("0", 0, 10), 0U);
@@ -151,6 +153,14 @@ TEST(Tcp, APeerThatGivesUpIsNotWaitedFor) {
   std::array<char, 5> nothing{};
   EXPECT_FALSE(connection->receive(nothing));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("gave up"));
+}
+
+TEST(WhyFailed, SaysWhatToDo) {
+  EXPECT_THAT(why_failed("a receive", IBV_WC_LOC_LEN_ERR, 0),
+              testing::AllOf(StartsWith("a receive failed: "), HasSubstr("same --size")));
+  EXPECT_THAT(why_failed("a send", IBV_WC_RETRY_EXC_ERR, 0x19),
+              testing::AllOf(HasSubstr("vendor error 0x19"), HasSubstr("the peer is gone")));
+  EXPECT_THAT(why_failed("a send", IBV_WC_FATAL_ERR, 7), HasSubstr("vendor error 0x7"));
 }
 
 class APeerWatch : public testing::Test {

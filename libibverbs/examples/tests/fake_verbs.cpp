@@ -241,6 +241,7 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
   if (!cq) return nullptr;
   cq->ex.context = context;
   cq->channel = reinterpret_cast<Channel*>(attr->channel);
+  cq->ex.channel = attr->channel;
   cq->ex.start_poll = [](ibv_cq_ex* ex, ibv_poll_cq_attr*) { return next_poll(ex); };
   cq->ex.next_poll = next_poll;
   cq->ex.end_poll = [](ibv_cq_ex*) {};

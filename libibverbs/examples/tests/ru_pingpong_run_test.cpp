@@ -9,6 +9,7 @@
 #include <ostream>
 #include <thread>
 
+#include "../common/devices.hpp"
 #include "../ru_pingpong/endpoint.hpp"
 #include "../ru_pingpong/loop.hpp"
 #include "../ru_pingpong/report.hpp"

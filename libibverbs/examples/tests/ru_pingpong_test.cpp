@@ -190,14 +190,6 @@ TEST(Figures, DoNotOverflow) {
   EXPECT_THAT(figures(1U << 30, 1U << 20, 1e6), StartsWith("2251799813685248 bytes in 1.00"));
 }
 
-TEST(WhyFailed, SaysWhatToDo) {
-  EXPECT_THAT(why_failed("receive", IBV_WC_LOC_LEN_ERR, 0),
-              testing::AllOf(StartsWith("a receive failed: "), HasSubstr("same --size")));
-  EXPECT_THAT(why_failed("send", IBV_WC_RETRY_EXC_ERR, 0x19),
-              testing::AllOf(HasSubstr("vendor error 0x19"), HasSubstr("the peer is gone")));
-  EXPECT_THAT(why_failed("send", IBV_WC_FATAL_ERR, 7), HasSubstr("vendor error 0x7"));
-}
-
 TEST(CheckPages, NamesThePagesThatDiffer) {
   std::vector<char> buffer(3 * 16 + 1, 0x7c);
   for (const std::size_t at : {0, 16, 32, 48})
