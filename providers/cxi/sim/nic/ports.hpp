@@ -31,7 +31,7 @@ class Clock {
 };
 
 // Told when an event has been written to an armed event queue (see rdma/cxiverbs-abi.h,
-// Notification), when a command failed, and when the state of the link changes.
+// Notification), and when a command failed.
 // Called from within the engine: take note, and call the device only later.
 class Interrupts {
  public:
