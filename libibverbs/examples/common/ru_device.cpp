@@ -78,11 +78,12 @@ bool RuDevice::find_gid(const RuWishes& wishes) {
     complain("%s sends messages of up to %u bytes: use a smaller --size", name, port_.max_msg_sz);
     return false;
   }
-  if (!wishes.gid_index && !slingshot_) {
+  const auto usual = slingshot_ ? std::optional(0U) : wishes.other_gid_index;
+  if (!wishes.gid_index && !usual) {
     complain("invalid gid index: choose one with --gid-idx (ibv_devinfo -v lists them)");
     return false;
   }
-  const unsigned index = wishes.gid_index.value_or(0);
+  const unsigned index = wishes.gid_index ? *wishes.gid_index : *usual;
   if (index >= static_cast<unsigned>(port_.gid_tbl_len)) {
     complain("invalid gid index %u: port %u of %s has indices 0 to %d", index, port_number_, name,
              port_.gid_tbl_len - 1);

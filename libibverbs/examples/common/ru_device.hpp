@@ -22,7 +22,8 @@ struct Need {
 struct RuWishes {
   std::string device;  ///< empty: the first one
   unsigned ib_port = 1;
-  std::optional<unsigned> gid_index;  ///< empty: as the device suggests
+  std::optional<unsigned> gid_index;        ///< empty: 0 on Slingshot
+  std::optional<unsigned> other_gid_index;  ///< elsewhere; empty: must be given
   std::uint32_t size = 0;
   unsigned rx_depth = 1;
   unsigned sges = 1;

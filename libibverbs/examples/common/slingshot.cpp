@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "slingshot.hpp"
 
+#include <rdma/cxiverbs-abi.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -17,6 +19,14 @@ std::uint32_t first_vni(const char* list) {
   // A list has commas between VNIs, a range has a dash: both start with a VNI.
   const std::string first(list, std::strcspn(list, ",-"));
   return static_cast<std::uint32_t>(number(first.c_str(), 1, UINT16_MAX).value_or(0));
+}
+
+std::optional<std::uint32_t> short_rkey(std::uint64_t rkey) {
+  constexpr std::uint64_t serial = (std::uint64_t{1} << CXI_ABI_RKEY_SERIAL_BITS) - 1;
+  if (rkey & ~(CXI_ABI_RKEY_DRIVER | CXI_ABI_RKEY_INDEXED | serial)) return std::nullopt;
+  return (rkey & CXI_ABI_RKEY_DRIVER ? CXI_ABI_RKEY32_DRIVER : 0) |
+         (rkey & CXI_ABI_RKEY_INDEXED ? CXI_ABI_RKEY32_INDEXED : 0) |
+         static_cast<std::uint32_t>(rkey & serial);
 }
 
 std::string why_no_grant(const char* device, std::uint32_t vni, int error) {

@@ -36,8 +36,14 @@ void Endpoint::FreePages::operator()(char* pages) const {
 }
 
 bool Endpoint::open() {
-  examples::RuWishes wishes{options_.device,   options_.ib_port, options_.gid_index, options_.size,
-                            options_.rx_depth, options_.sges,    options_.events,    {}};
+  examples::RuWishes wishes;
+  wishes.device = options_.device;
+  wishes.ib_port = options_.ib_port;
+  wishes.gid_index = options_.gid_index;
+  wishes.size = options_.size;
+  wishes.rx_depth = options_.rx_depth;
+  wishes.sges = options_.sges;
+  wishes.events = options_.events;
   if (!options_.lkey32) wishes.needs.push_back({IBV_DEVICE_KEY64, "no 64-bit keys: use --lkey32"});
   if (options_.imm == 64)
     wishes.needs.push_back({IBV_DEVICE_IMM64, "no 64-bit immediate data: use --imm 32"});

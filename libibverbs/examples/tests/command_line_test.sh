@@ -31,8 +31,12 @@ expect 1 '^Usage:' ibv_ru_pingpong --unknown
 expect 1 'ibv_ru_pingpong: --size must be a number' ibv_ru_pingpong --size 1k
 expect 1 'ibv_ru_pingpong: ' ibv_ru_pingpong -d no-such-device
 expect 0 '^Usage:' ibv_ru_pingpong --help
+expect 255 '^Usage:' ibv_ru_rma --unknown
+expect 255 'ibv_ru_rma: --sge must be a number' ibv_ru_rma --sge 9
+expect 255 'ibv_ru_rma: ' ibv_ru_rma -d no-such-device
+expect 0 '^Usage:' ibv_ru_rma --help
 
-for program in ibv_asyncwatch ibv_devinfo ibv_ru_pingpong; do
+for program in ibv_asyncwatch ibv_devinfo ibv_ru_pingpong ibv_ru_rma; do
 	for option in $("$bin/$program" -h 2>/dev/null | grep -o -- '--[a-z0-9_-]*' | sort -u); do
 		if ! grep -q -- "\\*\\*$option\\*\\*" "$man/$program.1.md"; then
 			echo "FAILED: the man page of $program does not name $option"

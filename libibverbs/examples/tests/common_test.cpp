@@ -155,6 +155,13 @@ TEST(Tcp, APeerThatGivesUpIsNotWaitedFor) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("gave up"));
 }
 
+TEST(ShortKey, IsMadeOfTheKindAndTheSerialNumber) {
+  EXPECT_EQ(short_rkey(0x800000003fffffff), 0xbfffffffU);
+  EXPECT_EQ(short_rkey(0xa000000000000021), 0xc0000021U);
+  EXPECT_EQ(short_rkey(0x2a), 0x2aU) << "chosen by the user";
+  EXPECT_EQ(short_rkey(0x40000000), std::nullopt) << "too long";
+}
+
 TEST(WhyFailed, SaysWhatToDo) {
   EXPECT_THAT(why_failed("a receive", IBV_WC_LOC_LEN_ERR, 0),
               testing::AllOf(StartsWith("a receive failed: "), HasSubstr("same --size")));
