@@ -15,8 +15,7 @@ cd "$(dirname "$0")"
 build_dir=${CXV_BUILD_DIR:-build}
 
 build_packages=(cmake g++ libcli11-dev libfmt-dev libgmock-dev libgtest-dev libnl-3-dev
-  libnl-route-3-dev libseccomp-dev libspdlog-dev ninja-build nlohmann-json3-dev pandoc pkg-config
-  python3)
+  libnl-route-3-dev ninja-build pandoc pkg-config python3)
 # Compilers and tools of the tests, the programs of the distribution that run on our library, and the
 # kernel that libibverbs meets in a virtual machine.
 test_packages=(binutils clang ibverbs-utils libclang-rt-dev python3-pytest util-linux
