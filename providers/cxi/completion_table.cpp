@@ -4,18 +4,27 @@
 #include "ethernet/cassini_user_defs.h"
 
 namespace cxi {
+namespace {
+
+bool is_immediate(OpClass op) noexcept {
+  return op == OpClass::rdma_immediate || op == OpClass::rdma_immediate_indexed;
+}
+bool is_indexed(OpClass op) noexcept {
+  return op == OpClass::rdma_indexed || op == OpClass::rdma_immediate_indexed;
+}
+
+}  // namespace
 
 Outcome outcome_of(OpClass op, unsigned return_code, bool target_error) noexcept {
   switch (return_code) {
     case C_RC_ENTRY_NOT_FOUND:
       // Sends: no receive is posted, or the receiver's event queue is full. Immediate writes: only
       // the latter, since a guard entry catches what no region matches.
-      if (op == OpClass::send || op == OpClass::rdma_immediate)
-        return {IBV_WC_RNR_RETRY_EXC_ERR, Verdict::rnr};
+      if (op == OpClass::send || is_immediate(op)) return {IBV_WC_RNR_RETRY_EXC_ERR, Verdict::rnr};
       return {IBV_WC_REM_ACCESS_ERR, Verdict::final};
 
     case C_RC_PTLTE_NOT_FOUND:
-      if (op == OpClass::rdma_indexed) return {IBV_WC_REM_ACCESS_ERR, Verdict::final};
+      if (is_indexed(op)) return {IBV_WC_REM_ACCESS_ERR, Verdict::final};
       return {IBV_WC_RETRY_EXC_ERR, Verdict::transport};
     case C_RC_PT_DISABLED:
     case C_RC_VNI_NOT_FOUND:

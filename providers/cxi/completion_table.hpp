@@ -9,7 +9,18 @@
 namespace cxi {
 
 /// Kinds of requests that read return codes differently.
-enum class OpClass : std::uint8_t { send, rdma, rdma_indexed, rdma_immediate };
+enum class OpClass : std::uint8_t {
+  send,
+  rdma,
+  rdma_indexed,
+  rdma_immediate,
+  rdma_immediate_indexed,
+};
+
+/// The class of a remote access to an indexed region.
+constexpr OpClass indexed_class(OpClass op) noexcept {
+  return op == OpClass::rdma_immediate ? OpClass::rdma_immediate_indexed : OpClass::rdma_indexed;
+}
 
 enum class Verdict : std::uint8_t {
   final,      ///< the request ends with the status

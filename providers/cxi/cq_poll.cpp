@@ -40,29 +40,17 @@ bool on_answer(Cq& cq, EventView event, Completion& out) noexcept {
 bool on_put(Cq& cq, EventView event, Completion& out) noexcept {
   const auto pte = cassini::c_event_target_long::ptlte_index::get(event.at);
   Qp* qp = cq.context->receivers[pte].load(std::memory_order_acquire);
-  if (!qp || qp->recv_cq != &cq) return false;
+  if (!qp) {
+    const Attachment* indexed = find_indexed(*cq.context, event);
+    return indexed && complete_immediate_write(*indexed->qp, event, out);
+  }
+  if (qp->recv_cq != &cq) return false;
+  if (pte == qp->mem_pte) return complete_immediate_write(*qp, event, out);
   Guard guard(qp->recv.lock);
   if (!complete_receive(*qp, event, out)) return false;
   free_slot(*qp,
             static_cast<std::uint16_t>(cassini::c_event_target_long::buffer_id::get(event.at)));
   return true;
-}
-
-void on_command_failure(Cq& cq, EventView event) noexcept {
-  using Fail = cassini::c_event_cmd_fail;
-  const bool target = Fail::is_target::get(event.at);
-  const std::uint64_t number = Fail::cq_id::get(event.at);
-  for (Side* side = cq.sides; side; side = side->next_on_cq) {
-    Qp& qp = *side->qp;
-    const CommandQueue& commands = target ? qp.recv.commands : qp.send.commands;
-    // Target queues are numbered behind the transmit queues; the event has their number among them.
-    const std::uint64_t own = target && commands.index() >= C_NUM_TRANSMIT_CQS
-                                  ? commands.index() - C_NUM_TRANSMIT_CQS
-                                  : commands.index();
-    if (own != number || side->is_send == target) continue;
-    qp.failed = true;
-    cq.failed_qps = true;
-  }
 }
 
 /// One event. Returns whether it was a completion.
@@ -74,7 +62,11 @@ bool handle(Cq& cq, EventView event, Completion& out) noexcept {
     case C_EVENT_PUT:
       return on_put(cq, event, out);
     case C_EVENT_COMMAND_FAILURE:
-      on_command_failure(cq, event);
+      note_command_failure(cq, event);
+      return false;
+    case C_EVENT_LINK:
+    case C_EVENT_UNLINK:
+      take_answer(cq, event);
       return false;
     case C_EVENT_NULL_EVENT:
       if (EventRing::is_counted_blank(event)) cq.credits_here++;
@@ -101,6 +93,33 @@ void flush_dead(Cq& cq) noexcept {
 }
 
 }  // namespace
+
+void note_command_failure(Cq& cq, EventView event) noexcept {
+  using Fail = cassini::c_event_cmd_fail;
+  const bool target = Fail::is_target::get(event.at);
+  const std::uint64_t number = Fail::cq_id::get(event.at);
+  for (Side* side = cq.sides; side; side = side->next_on_cq) {
+    Qp& qp = *side->qp;
+    const CommandQueue& commands = target ? qp.recv.commands : qp.send.commands;
+    // Target queues are numbered behind the transmit queues; the event has their number among them.
+    const std::uint64_t own = target && commands.index() >= C_NUM_TRANSMIT_CQS
+                                  ? commands.index() - C_NUM_TRANSMIT_CQS
+                                  : commands.index();
+    if (own != number || side->is_send == target) continue;
+    qp.failed = true;
+    if (target) qp.target_stopped = true;
+    cq.failed_qps = true;
+  }
+}
+
+void drop_fillers(Cq& cq) noexcept {
+  for (EventView event = cq.ring.peek(); event && event.type() == C_EVENT_NULL_EVENT;
+       event = cq.ring.peek()) {
+    if (EventRing::is_counted_blank(event)) cq.credits_here++;
+    step_over(cq, event);
+  }
+  acknowledge(cq, false);
+}
 
 bool poll_one(Cq& cq, Completion& out) noexcept {
   for (;;) {

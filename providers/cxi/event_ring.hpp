@@ -89,6 +89,10 @@ class EventRing {
     cassini::c_event_initiator_short::user_ptr::set(at, counted ? counted_mark : 0);
     cassini::c_event_initiator_short::event_type::set(at, C_EVENT_NULL_EVENT);
   }
+  /// Makes a long target event one of another portal entry.
+  void change_entry(EventView event, std::uint16_t pte) noexcept {
+    cassini::c_event_target_long::ptlte_index::set(ring_ + (event.at - ring_), pte);
+  }
   static bool is_counted_blank(EventView event) noexcept {
     return event.type() == C_EVENT_NULL_EVENT &&
            cassini::c_event_initiator_short::user_ptr::get(event.at) == counted_mark;

@@ -25,7 +25,9 @@ bool is_event_of(const Qp& qp, EventView event) noexcept {
     case C_EVENT_UNLINK:
     case C_EVENT_STATE_CHANGE: {
       const auto pte = cassini::c_event_target_long::ptlte_index::get(event.at);
-      return pte == qp.recv_pte || pte == qp.mem_pte;
+      if (pte == qp.recv_pte || pte == qp.mem_pte) return true;
+      const Attachment* indexed = find_indexed(*qp.context, event);
+      return indexed && indexed->qp == &qp;
     }
     default:
       return false;
@@ -43,10 +45,9 @@ void read_answers(Qp& qp) noexcept {
   });
 }
 
-/// The command will not be answered: its place in the ring is free at once.
-void drop_command(Qp& qp, const SendRequest& request) noexcept {
-  if (request.progress == Progress::in_flight)
-    qp.send_cq->credits.fetch_add(1, std::memory_order_relaxed);
+/// The commands will not be answered: their places in the ring are free at once.
+void drop_commands(Qp& qp, const SendRequest& request) noexcept {
+  if (request.progress == Progress::in_flight) give_credits(*qp.send_cq, request.answers_left);
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ void flush_send(Qp& qp) noexcept {
   for (std::uint32_t index = send.head; index != send.tail; index++) {
     const SendRequest& request = send.requests[index & send.mask];
     if (request.progress == Progress::done) continue;
-    drop_command(qp, request);
+    drop_commands(qp, request);
     finish_request(qp, index, IBV_WC_WR_FLUSH_ERR, 0);
   }
   if (settle_head(send)) push_ready(send.side);
@@ -106,7 +107,7 @@ void forget_send(Qp& qp) noexcept {
   for (std::uint32_t index = send.head; index != send.tail; index++) {
     const SendRequest& request = send.requests[index & send.mask];
     if (request.progress == Progress::done) continue;
-    drop_command(qp, request);
+    drop_commands(qp, request);
     finish_request(qp, index, IBV_WC_WR_FLUSH_ERR, 0);
   }
   send.head = send.tail;

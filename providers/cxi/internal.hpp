@@ -9,13 +9,30 @@ namespace cxi {
 std::uint64_t monotonic_ns() noexcept;
 std::uint64_t realtime_ns() noexcept;
 
-// memory.cpp
+// region.cpp
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t hca_va,
                int access) noexcept;
 ibv_mr* reg_mr_ex(ibv_pd* pd, ibv_mr_init_attr* attr) noexcept;
 ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                       int fd, int access) noexcept;
 int dereg_mr(verbs_mr* mr) noexcept;
+/// Gives a region back that is attached nowhere. Returns 0 or an errno value.
+int release_region(Mr& mr) noexcept;
+
+// attach.cpp
+int attach_mr(ibv_qp* qp, ibv_mr* mr) noexcept;
+int detach_mr(ibv_qp* qp, ibv_mr* mr) noexcept;
+/// Detaches a region from every queue pair. Returns 0 or an errno value. With Context::topology.
+int detach_everywhere(Mr& mr) noexcept;
+/// Detaches the indexed regions of a queue pair, whose entries outlive it. With Context::topology.
+void detach_indexed(Qp& qp) noexcept;
+/// Forgets the regions of a queue pair that is no more. With Context::topology.
+void forget_attachments(Qp& qp) noexcept;
+/// Where an indexed region is attached whose immediate entry an event names; null: nowhere. With
+/// the Cq::lock of the ring that has the event.
+Attachment* find_indexed(const Context& context, EventView event) noexcept;
+/// Takes the answer to a command of a target queue, if somebody waits for it. With Cq::lock.
+bool take_answer(Cq& cq, EventView event) noexcept;
 
 // pd.cpp
 ibv_pd* alloc_pd(ibv_context* context) noexcept;
@@ -81,6 +98,10 @@ void end_of_poll(Cq& cq, bool found) noexcept;
 void after_poll(Cq& cq) noexcept;
 /// Takes answers to send requests out of the ring, so that repeats carry on. With Cq::lock.
 void look_at_answers(Cq& cq) noexcept;
+/// A queue whose command the NIC refused. With Cq::lock.
+void note_command_failure(Cq& cq, EventView event) noexcept;
+/// Reads past fillers, so that their places are given back. With Cq::lock.
+void drop_fillers(Cq& cq) noexcept;
 
 // cq_read.cpp
 void install_readers(Cq& cq, std::uint64_t wc_flags) noexcept;
@@ -118,6 +139,8 @@ void forget_recv(Qp& qp) noexcept;
 
 // qp_send.cpp
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad) noexcept;
+
+// qp_append.cpp
 /// Adds a request, its commands not yet announced. With SendQueue::lock. Returns 0 or an errno
 /// value.
 int append_request(Qp& qp, const SendWork& work, const ibv_sge64* sges) noexcept;
@@ -130,7 +153,20 @@ inline std::byte* send_slot(const Qp& qp, std::uint32_t index) noexcept {
   return qp.send.slots + std::size_t{index & qp.send.mask} * send_slot_bytes;
 }
 
+/// Room for answers in a ring. False: there is none.
+inline bool take_credits(Cq& cq, unsigned count) noexcept {
+  const auto wanted = static_cast<std::int32_t>(count);
+  if (cq.credits.fetch_sub(wanted, std::memory_order_acquire) >= wanted) return true;
+  cq.credits.fetch_add(wanted, std::memory_order_relaxed);
+  return false;
+}
+inline void give_credits(Cq& cq, unsigned count) noexcept {
+  cq.credits.fetch_add(static_cast<std::int32_t>(count), std::memory_order_relaxed);
+}
+
 // qp_emit.cpp
+/// Keeps a piece of a request in its slot, for emit_request().
+void remember_piece(std::byte* slot, std::size_t index, const Piece& piece) noexcept;
 /// Writes the commands of a request, first time or again. False: no room, the queue is as before.
 bool emit_request(Qp& qp, std::uint32_t index, bool fence) noexcept;
 
@@ -158,6 +194,8 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept;
 int post_recv64(ibv_qp* qp, ibv_recv_wr64* wr, ibv_recv_wr64** bad) noexcept;
 /// The receive that a message took; false: the event concerns none. With RecvQueue::lock.
 bool complete_receive(Qp& qp, EventView event, Completion& out) noexcept;
+/// The write with immediate data that an event of a region's entry tells of; false: none was done.
+bool complete_immediate_write(const Qp& qp, EventView event, Completion& out) noexcept;
 void push_slot(RecvQueue& recv, SlotList& list, std::uint16_t slot) noexcept;
 void unlink_slot(RecvQueue& recv, SlotList& list, std::uint16_t slot) noexcept;
 void free_slot(Qp& qp, std::uint16_t slot) noexcept;

@@ -32,11 +32,13 @@ namespace cxi {
 
 struct Qp;
 struct Cq;
+struct Attachment;
 
 constexpr std::uint32_t max_inline_bytes = 192;
-constexpr std::uint32_t max_sges = 64;          // what a request is checked against on the stack
+constexpr std::uint32_t max_sges = 16;          // what a send slot can remember of a request
 constexpr std::uint32_t send_slot_bytes = 256;  // header at 0, payload at payload_offset
 constexpr std::uint32_t payload_offset = 64;
+constexpr std::uint32_t operand_offset = 128;  // of an atomic, behind its longer command
 constexpr std::uint32_t qp_slots = 1024;
 constexpr std::uint32_t pte_numbers = 2048;
 
@@ -52,7 +54,10 @@ struct Context {
   std::atomic<bool> dead;  // the device is gone
   std::uint32_t next_generation;
   std::atomic<Qp*> qps[qp_slots];           // by the slot in user_ptr
-  std::atomic<Qp*> receivers[pte_numbers];  // by receive entry
+  std::atomic<Qp*> receivers[pte_numbers];  // by receive or memory entry
+  // By the entry of an indexed region: where it is attached. Guarded by the Cq::lock of the queue
+  // that serves the entry.
+  std::atomic<Attachment*> indexed[pte_numbers];
 };
 
 struct Td {
@@ -73,6 +78,34 @@ struct Pd {
 struct Mr {
   verbs_mr ibv;
   std::uint32_t key;
+  std::uint8_t lac;
+  std::uint64_t iova;  // of its first byte, for the NIC
+  std::uint64_t length;
+  Mr* parent;                     // of a derived region
+  std::atomic<unsigned> derived;  // regions that share its memory
+  Attachment* attachments;        // guarded by Context::topology
+};
+
+/// A region that a queue pair gives access to. Guarded by Context::topology; its place in
+/// Context::indexed by the Cq::lock of the receive queue.
+struct Attachment {
+  Qp* qp;
+  Mr* mr;
+  Attachment* next_of_qp;
+  Attachment* next_of_mr;
+  Attachment* next_indexed;
+  std::uint16_t pte;
+  std::uint16_t plain_id;  // of its list entries; 0: there is none
+  std::uint16_t immediate_id;
+  std::uint16_t atomic_id;
+};
+
+/// Answers to commands of a target queue that somebody waits for. Guarded by Cq::lock.
+struct AwaitedAnswers {
+  std::uint16_t pte;
+  std::uint16_t ids[3];  // 0: not, or not any more
+  unsigned missing;
+  bool refused;
 };
 
 struct Job {
@@ -130,6 +163,7 @@ struct Cq {
   bool timestamps;
   std::atomic<bool> failed_qps;  // a COMMAND_FAILURE was read: the queue pair's state must follow
   bool dead_flushed;
+  AwaitedAnswers* awaited;
 
   // Commands that may still be in flight. Each holds two slots of the ring that network events
   // cannot take, until the event that answers it has been acknowledged.
@@ -161,6 +195,14 @@ struct Cq {
 
 enum class Progress : std::uint8_t { in_flight, waiting, done };
 
+/// How the commands of a request are kept in its slot.
+enum class Form : std::uint8_t {
+  message,  ///< header of a small message, payload behind it
+  dma,      ///< one DMA command
+  pieces,   ///< a DMA command, and the pieces of memory for which it is repeated
+  atomic,   ///< a DMA command of the longer kind, its operand behind it
+};
+
 struct SendRequest {
   std::uint64_t wr_id;
   std::uint64_t due_ns;  // when it waits: of its repeat
@@ -173,7 +215,11 @@ struct SendRequest {
   ibv_wc_status status;
   std::uint8_t vendor_err;
   bool reported;  // asked for a completion also when it succeeds
-  bool small;     // immediate message, else a DMA command
+  Form form;
+  std::uint8_t commands;      // that it takes; each holds a credit
+  std::uint8_t answers_left;  // while in flight
+  std::uint8_t failed_code;   // of the answers so far, what counts most; 0: none failed
+  Outcome failure;
   std::uint8_t index_ext;
   std::uint8_t lcid;
   std::uint16_t vni;
@@ -182,20 +228,44 @@ struct SendRequest {
   std::uint8_t transport_tries;
 };
 
+enum class Action : std::uint8_t { send, write, read, fetch_add, compare_swap };
+
 /// What a kind of request is: for return codes, in its completion, on the wire.
 struct Operation {
+  Action action;
   OpClass op;
   ibv_wc_opcode completion;
   Immediate immediate;
-  std::uint8_t
-      portal;  // index of the entries that it goes to; the target's resource index is added
+  std::uint8_t portal;   // entries that it goes to; the target's resource index is added
+  std::uint8_t indexed;  // the same for indexed regions, to which their index is added
 };
 namespace operations {
-inline constexpr Operation send{OpClass::send, IBV_WC_SEND, Immediate::none, CXI_ABI_INDEX_RECV};
-inline constexpr Operation send_imm{OpClass::send, IBV_WC_SEND, Immediate::bits32,
-                                    CXI_ABI_INDEX_RECV};
-inline constexpr Operation send_imm64{OpClass::send, IBV_WC_SEND, Immediate::bits64,
-                                      CXI_ABI_INDEX_RECV};
+inline constexpr Operation send{Action::send,    OpClass::send,      IBV_WC_SEND,
+                                Immediate::none, CXI_ABI_INDEX_RECV, 0};
+inline constexpr Operation send_imm{Action::send,      OpClass::send,      IBV_WC_SEND,
+                                    Immediate::bits32, CXI_ABI_INDEX_RECV, 0};
+inline constexpr Operation send_imm64{Action::send,      OpClass::send,      IBV_WC_SEND,
+                                      Immediate::bits64, CXI_ABI_INDEX_RECV, 0};
+inline constexpr Operation write{Action::write,   OpClass::rdma,        IBV_WC_RDMA_WRITE,
+                                 Immediate::none, CXI_ABI_INDEX_MEMORY, CXI_ABI_INDEX_INDEXED};
+inline constexpr Operation write_imm{Action::write,        OpClass::rdma_immediate,
+                                     IBV_WC_RDMA_WRITE,    Immediate::bits32,
+                                     CXI_ABI_INDEX_MEMORY, CXI_ABI_INDEX_INDEXED};
+inline constexpr Operation write_imm64{Action::write,        OpClass::rdma_immediate,
+                                       IBV_WC_RDMA_WRITE,    Immediate::bits64,
+                                       CXI_ABI_INDEX_MEMORY, CXI_ABI_INDEX_INDEXED};
+inline constexpr Operation read{Action::read,
+                                OpClass::rdma,
+                                IBV_WC_RDMA_READ,
+                                Immediate::none,
+                                CXI_ABI_INDEX_MEMORY_READ,
+                                CXI_ABI_INDEX_INDEXED_READ};
+inline constexpr Operation fetch_add{Action::fetch_add,    OpClass::rdma,
+                                     IBV_WC_FETCH_ADD,     Immediate::none,
+                                     CXI_ABI_INDEX_MEMORY, CXI_ABI_INDEX_INDEXED};
+inline constexpr Operation compare_swap{Action::compare_swap, OpClass::rdma,
+                                        IBV_WC_COMP_SWAP,     Immediate::none,
+                                        CXI_ABI_INDEX_MEMORY, CXI_ABI_INDEX_INDEXED};
 }  // namespace operations
 
 /// A request between the builder's calls, or as post_send reads it.
@@ -213,6 +283,10 @@ struct SendWork {
   std::uint32_t job_key;  // 0: the queue pair's own
   std::uint32_t inline_bytes;
   std::uint32_t num_sge;
+  std::uint64_t remote_key;  // in its wide form
+  std::uint64_t remote_addr;
+  std::uint64_t operand;  // what is added, or what is swapped in
+  std::uint64_t compare;
 };
 
 struct SendQueue {
@@ -298,6 +372,8 @@ struct Qp {
   std::uint8_t first_lcid;
   bool signal_all;
   std::atomic<bool> failed;
+  std::atomic<bool> target_stopped;  // the NIC executes no command of its target queue any more
+  Attachment* attachments;           // guarded by Context::topology
   std::uint8_t rnr_retry;
   std::uint8_t retry_cnt;
   std::uint8_t min_rnr_timer;

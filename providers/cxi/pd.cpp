@@ -24,7 +24,7 @@ void drop_staging(Pd& pd) noexcept {
   if (!pd.staging) return;
   ibv_mr* mr = pd.staging_mr;
   void* memory = pd.staging[0].memory;
-  dereg_mr(verbs_get_mr(mr));
+  release_region(*reinterpret_cast<Mr*>(verbs_get_mr(mr)));
   munmap(memory, 2 * Staging::bytes);
   std::free(pd.staging);
   pd.staging = nullptr;

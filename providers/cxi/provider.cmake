@@ -4,6 +4,7 @@
 
 set(provider_sources
   ah.cpp
+  attach.cpp
   command_queue.cpp
   completion_table.cpp
   context.cpp
@@ -19,6 +20,7 @@ set(provider_sources
   mapping.cpp
   notify.cpp
   pd.cpp
+  qp_append.cpp
   qp_builder.cpp
   qp_create.cpp
   qp_emit.cpp

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "internal.hpp"
+#include "remote_key.hpp"
 
 namespace cxi {
 namespace {
@@ -64,6 +65,54 @@ void wr_send_imm(ibv_qp_ex* qp, __be32 immediate) noexcept {
 }
 void wr_send_imm64(ibv_qp_ex* qp, __be64 immediate) noexcept {
   begin(qp, operations::send_imm64, immediate);
+}
+
+void begin_remote(ibv_qp_ex* ex, const Operation& operation, std::uint64_t key,
+                  std::uint64_t address, std::uint64_t immediate = 0) noexcept {
+  begin(ex, operation, immediate);
+  SendWork& work = qp_of(ex).send.work;
+  work.remote_key = key;
+  work.remote_addr = address;
+}
+
+void wr_rdma_write(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address) noexcept {
+  begin_remote(qp, operations::write, widen_remote_key(key), address);
+}
+void wr_rdma_write64(ibv_qp_ex* qp, std::uint64_t key, std::uint64_t address) noexcept {
+  begin_remote(qp, operations::write, key, address);
+}
+void wr_rdma_write_imm(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address,
+                       __be32 immediate) noexcept {
+  begin_remote(qp, operations::write_imm, widen_remote_key(key), address, immediate);
+}
+void wr_rdma_write_imm64(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address,
+                         __be64 immediate) noexcept {
+  begin_remote(qp, operations::write_imm64, widen_remote_key(key), address, immediate);
+}
+void wr_rdma_write64_imm(ibv_qp_ex* qp, std::uint64_t key, std::uint64_t address,
+                         __be32 immediate) noexcept {
+  begin_remote(qp, operations::write_imm, key, address, immediate);
+}
+void wr_rdma_write64_imm64(ibv_qp_ex* qp, std::uint64_t key, std::uint64_t address,
+                           __be64 immediate) noexcept {
+  begin_remote(qp, operations::write_imm64, key, address, immediate);
+}
+void wr_rdma_read(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address) noexcept {
+  begin_remote(qp, operations::read, widen_remote_key(key), address);
+}
+void wr_rdma_read64(ibv_qp_ex* qp, std::uint64_t key, std::uint64_t address) noexcept {
+  begin_remote(qp, operations::read, key, address);
+}
+void wr_atomic_fetch_add(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address,
+                         std::uint64_t add) noexcept {
+  begin_remote(qp, operations::fetch_add, widen_remote_key(key), address);
+  qp_of(qp).send.work.operand = add;
+}
+void wr_atomic_cmp_swp(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address,
+                       std::uint64_t compare, std::uint64_t swap) noexcept {
+  begin_remote(qp, operations::compare_swap, widen_remote_key(key), address);
+  qp_of(qp).send.work.operand = swap;
+  qp_of(qp).send.work.compare = compare;
 }
 
 void wr_set_sge64_list(ibv_qp_ex* ex, std::size_t count, const ibv_sge64* list) noexcept {
@@ -172,7 +221,36 @@ int wr_complete(ibv_qp_ex* ex) noexcept {
 }
 
 constexpr std::uint64_t supported =
-    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_SEND_WITH_IMM64;
+    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_SEND_WITH_IMM64 |
+    IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+    IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM64 | IBV_QP_EX_WITH_RDMA_WRITE64_WITH_IMM |
+    IBV_QP_EX_WITH_RDMA_WRITE64_WITH_IMM64 | IBV_QP_EX_WITH_RDMA_READ |
+    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+
+/// Operations of either width of key have one flag where verbs have no second one.
+void install_remote(ibv_qp_ex& ex, std::uint64_t operations) noexcept {
+  if (operations & IBV_QP_EX_WITH_RDMA_WRITE) {
+    ex.wr_rdma_write = wr_rdma_write;
+    ex.wr_rdma_write64 = wr_rdma_write64;
+  }
+  if (operations & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM) {
+    ex.wr_rdma_write_imm = wr_rdma_write_imm;
+    ex.wr_rdma_write64_imm = wr_rdma_write64_imm;
+  }
+  if (operations & IBV_QP_EX_WITH_RDMA_WRITE64_WITH_IMM)
+    ex.wr_rdma_write64_imm = wr_rdma_write64_imm;
+  if (operations & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM64)
+    ex.wr_rdma_write_imm64 = wr_rdma_write_imm64;
+  if (operations & IBV_QP_EX_WITH_RDMA_WRITE64_WITH_IMM64)
+    ex.wr_rdma_write64_imm64 = wr_rdma_write64_imm64;
+  if (operations & IBV_QP_EX_WITH_RDMA_READ) {
+    ex.wr_rdma_read = wr_rdma_read;
+    ex.wr_rdma_read64 = wr_rdma_read64;
+  }
+  if (operations & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+    ex.wr_atomic_fetch_add = wr_atomic_fetch_add;
+  if (operations & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP) ex.wr_atomic_cmp_swp = wr_atomic_cmp_swp;
+}
 
 }  // namespace
 
@@ -182,6 +260,7 @@ int install_builder(Qp& qp, std::uint64_t operations) noexcept {
   if (operations & IBV_QP_EX_WITH_SEND) ex.wr_send = wr_send;
   if (operations & IBV_QP_EX_WITH_SEND_WITH_IMM) ex.wr_send_imm = wr_send_imm;
   if (operations & IBV_QP_EX_WITH_SEND_WITH_IMM64) ex.wr_send_imm64 = wr_send_imm64;
+  install_remote(ex, operations);
   ex.wr_set_sge = wr_set_sge;
   ex.wr_set_sge_list = wr_set_sge_list;
   ex.wr_set_sge64 = wr_set_sge64;

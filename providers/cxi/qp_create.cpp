@@ -185,6 +185,7 @@ void join(Qp& qp) noexcept {
   link_side(qp.send.side);
   link_side(qp.recv.side);
   context.receivers[qp.recv_pte].store(&qp, std::memory_order_release);
+  context.receivers[qp.mem_pte].store(&qp, std::memory_order_release);
   context.qps[qp.slot].store(&qp, std::memory_order_release);
   qp.send_cq->credits.fetch_add(qp.credits, std::memory_order_relaxed);
 }
@@ -204,6 +205,7 @@ void leave(Qp& qp) noexcept {
     forget_recv(qp);
     unlink_side(qp.recv.side);
     context.receivers[qp.recv_pte].store(nullptr, std::memory_order_release);
+    context.receivers[qp.mem_pte].store(nullptr, std::memory_order_release);
   }
   qp.send_cq->credits.fetch_sub(qp.credits, std::memory_order_relaxed);
 }
@@ -312,6 +314,7 @@ int destroy_qp(ibv_qp* ibv) noexcept {
     const int err = command_state(qp, IBV_QPS_ERR);
     if (err == EIO) qp.context->dead = true;
     qp.state = IBV_QPS_ERR;
+    detach_indexed(qp);
     leave(qp);
   }
   const int err = ibv_cmd_destroy_qp(ibv);
@@ -319,6 +322,10 @@ int destroy_qp(ibv_qp* ibv) noexcept {
     MutexGuard topology(qp.context->topology);
     join(qp);
     return err;
+  }
+  {
+    MutexGuard topology(qp.context->topology);
+    forget_attachments(qp);
   }
   qp.domain->references--;
   free_qp(qp);

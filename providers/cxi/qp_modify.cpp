@@ -65,6 +65,7 @@ void enter_ready(Qp& qp) noexcept {
     qp.recv.commands.restart();
   }
   qp.failed = false;
+  qp.target_stopped = false;
   qp.state = IBV_QPS_RTS;
 }
 

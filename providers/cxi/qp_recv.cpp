@@ -197,6 +197,23 @@ int post_recv64(ibv_qp* qp, ibv_recv_wr64* wr, ibv_recv_wr64** bad) noexcept {
   return post(qp, wr, bad);
 }
 
+bool complete_immediate_write(const Qp& qp, EventView event, Completion& out) noexcept {
+  using Long = cassini::c_event_target_long;
+  if (event.bytes != Long::bytes || event.return_code() != C_RC_OK) return false;
+  out = {};
+  out.qp_num = qp.ibv.qp.qp_num;
+  out.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+  out.status = IBV_WC_SUCCESS;
+  out.byte_len = static_cast<std::uint32_t>(Long::mlength::get(event.at));
+  // The match bits are the key: the sender has put its source id where sends have its address.
+  out.src_id = static_cast<std::uint32_t>(Long::initiator::get(event.at));
+  out.job_id = static_cast<std::uint32_t>(Long::vni::get(event.at));
+  out.wc_flags = IBV_WC_WITH_IMM;
+  out.immediate = Long::header_data::get(event.at);
+  if (qp.recv_cq->timestamps) out.timestamp_ns = complete_timestamp(event);
+  return true;
+}
+
 bool complete_receive(Qp& qp, EventView event, Completion& out) noexcept {
   using Long = cassini::c_event_target_long;
   RecvQueue& recv = qp.recv;

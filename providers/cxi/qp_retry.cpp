@@ -53,6 +53,26 @@ bool may_repeat(const Qp& qp, SendRequest& request, Verdict verdict,
   return false;
 }
 
+/// Of several commands' answers the worst one counts: what ends the request before what lets it be
+/// repeated, as a whole.
+void note_answer(SendRequest& request, EventView event) noexcept {
+  using Short = cassini::c_event_initiator_short;
+  const unsigned code = event.return_code();
+  Outcome outcome;
+  if (code == C_RC_OK) {
+    // The receiver had less room than the message: its own completion says so, and so does ours.
+    if (request.op != OpClass::send || Short::mlength::get(event.at) >= request.length) return;
+    outcome = {IBV_WC_REM_INV_REQ_ERR, Verdict::final};
+  } else {
+    outcome = outcome_of(request.op, code, Short::tgt_error::get(event.at));
+  }
+  if (request.failed_code &&
+      (request.failure.verdict == Verdict::final || outcome.verdict != Verdict::final))
+    return;
+  request.failure = outcome;
+  request.failed_code = static_cast<std::uint8_t>(code);
+}
+
 }  // namespace
 
 void finish_request(Qp& qp, std::uint32_t index, ibv_wc_status status,
@@ -77,17 +97,12 @@ void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept {
     request.timestamp_ns =
         Long::timestamp_sec::get(event.at) * 1'000'000'000 + Long::timestamp_ns::get(event.at);
   }
-  using Short = cassini::c_event_initiator_short;
-  const unsigned code = event.return_code();
-  if (code == C_RC_OK) {
-    // The receiver had less room than the message: its own completion says so, and so does ours.
-    if (request.op == OpClass::send && Short::mlength::get(event.at) < request.length)
-      finish_request(qp, index, IBV_WC_REM_INV_REQ_ERR, code);
-    else
-      finish_request(qp, index, IBV_WC_SUCCESS, 0);
-    return;
-  }
-  const Outcome outcome = outcome_of(request.op, code, Short::tgt_error::get(event.at));
+  note_answer(request, event);
+  if (--request.answers_left > 0) return;
+  if (!request.failed_code) return finish_request(qp, index, IBV_WC_SUCCESS, 0);
+  const Outcome outcome = request.failure;
+  const unsigned code = request.failed_code;
+  request.failed_code = 0;
   if (outcome.verdict != Verdict::final &&
       qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS) {
     finish_request(qp, index, IBV_WC_WR_FLUSH_ERR, 0);  // it had not ended, and cannot be repeated
@@ -143,15 +158,17 @@ void repeat_on(Qp& qp, std::uint64_t now) noexcept {
       next_due = std::min(next_due, request.due_ns);
       continue;
     }
-    bool sent = false;
-    if (qp.send_cq->credits.fetch_sub(1, std::memory_order_acquire) > 0)
-      sent = emit_request(qp, index, false);
+    bool sent = take_credits(*qp.send_cq, request.commands);
+    if (sent && !emit_request(qp, index, false)) {
+      give_credits(*qp.send_cq, request.commands);
+      sent = false;
+    }
     if (!sent) {  // as soon as there is room
-      qp.send_cq->credits.fetch_add(1, std::memory_order_relaxed);
       next_due = now;
       break;
     }
     request.progress = Progress::in_flight;
+    request.answers_left = request.commands;
     count_waiting(qp, false);
   }
   send.next_due_ns = next_due;

@@ -8,6 +8,8 @@
 namespace cxi {
 namespace {
 
+constexpr std::uint64_t iova_mask = (std::uint64_t{1} << 57) - 1;
+
 struct Request {
   std::size_t length = 0;
   int access = 0;
@@ -89,6 +91,13 @@ ibv_mr* make(ibv_pd* pd, const Request& request) noexcept {
   fill_key(*key, *pd_of(pd).base, request, answer);
   LocalKeys::publish(*key, number);
   mr->key = number;
+  mr->lac = key->lac;
+  mr->iova = (request.address + answer.iova_delta) & iova_mask;
+  mr->length = request.length;
+  if (request.parent) {
+    mr->parent = reinterpret_cast<Mr*>(verbs_get_mr(const_cast<ibv_mr*>(request.parent)));
+    mr->parent->derived++;
+  }
   mr->ibv.mr_type = request.fd < 0 ? IBV_MR_TYPE_MR : IBV_MR_TYPE_DMABUF_MR;
   mr->ibv.access = request.access;
   ibv_mr& ibv = mr->ibv.ibv_mr;
@@ -147,20 +156,32 @@ ibv_mr* reg_mr_ex(ibv_pd* pd, ibv_mr_init_attr* attr) noexcept {
   return make(pd, request);
 }
 
-int dereg_mr(verbs_mr* ibv) noexcept {
-  Mr& mr = *reinterpret_cast<Mr*>(ibv);
-  Context& context = context_of(ibv->ibv_mr.context);
+int release_region(Mr& mr) noexcept {
+  Context& context = context_of(mr.ibv.ibv_mr.context);
   // No request may find the region any more once the kernel lets go of its pages.
   context.local_keys.hide(mr.key);
-  const int err = ibv_cmd_dereg_mr(ibv);
+  const int err = ibv_cmd_dereg_mr(&mr.ibv);
+  if (err == EIO) context.dead = true;
   MutexGuard guard(context.keys_mutex);
   if (err && err != EIO) {
     LocalKeys::publish(*context.local_keys.hidden(mr.key), mr.key);
     return err;
   }
   context.local_keys.release(mr.key);
+  if (mr.parent) mr.parent->derived--;
   std::free(&mr);
   return 0;
+}
+
+int dereg_mr(verbs_mr* ibv) noexcept {
+  Mr& mr = *reinterpret_cast<Mr*>(ibv);
+  // What the kernel would refuse at the end must not begin with taking access away.
+  if (mr.derived) return EBUSY;
+  {
+    MutexGuard topology(context_of(ibv->ibv_mr.context).topology);
+    if (const int err = detach_everywhere(mr)) return err;
+  }
+  return release_region(mr);
 }
 
 }  // namespace cxi

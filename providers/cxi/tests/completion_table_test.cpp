@@ -9,7 +9,7 @@ namespace cxi {
 namespace {
 
 constexpr OpClass all_classes[] = {OpClass::send, OpClass::rdma, OpClass::rdma_indexed,
-                                   OpClass::rdma_immediate};
+                                   OpClass::rdma_immediate, OpClass::rdma_immediate_indexed};
 
 TEST(OutcomeTable, EveryCodeIsAnErrorForEveryOperation) {
   for (const OpClass op : all_classes)
@@ -22,10 +22,11 @@ TEST(OutcomeTable, OnlyTheseCodesAreRepeated) {
   for (const OpClass op : all_classes)
     for (unsigned code = 0; code < 64; code++) {
       Verdict expected = Verdict::final;
-      if (code == C_RC_ENTRY_NOT_FOUND && (op == OpClass::send || op == OpClass::rdma_immediate))
-        expected = Verdict::rnr;
+      const bool indexed = op == OpClass::rdma_indexed || op == OpClass::rdma_immediate_indexed;
+      const bool plain = op == OpClass::rdma || op == OpClass::rdma_indexed;
+      if (code == C_RC_ENTRY_NOT_FOUND && !plain) expected = Verdict::rnr;
       if (code == C_RC_PT_DISABLED || code == C_RC_VNI_NOT_FOUND ||
-          (code == C_RC_PTLTE_NOT_FOUND && op != OpClass::rdma_indexed))
+          (code == C_RC_PTLTE_NOT_FOUND && !indexed))
         expected = Verdict::transport;
       EXPECT_EQ(outcome_of(op, code, true).verdict, expected) << code;
     }

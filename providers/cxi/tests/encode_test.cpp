@@ -78,6 +78,75 @@ TEST(Encode, DmaPutHasItsFieldsInPlace) {
                                  0xfedcba9876543210, 0x0f1e2d3c4b5a6978));
 }
 
+TEST(Encode, DmaGetDiffersFromAPutInItsOpcode) {
+  const DmaTransfer transfer{.dfa = 0x00123a05, .lac = 5, .length = 77, .user_ptr = 9};
+  std::uint64_t get[8], put[8];
+  encode_dma_get(get, transfer);
+  encode_dma_put(put, transfer);
+  EXPECT_EQ(get[0] ^ put[0], 0x30u);  // opcodes 2 and 1
+  for (unsigned i = 1; i < 8; i++)
+    EXPECT_EQ(get[i], put[i]);
+}
+
+TEST(Encode, CountsOfPutsAreAcknowledgementsThoseOfGetsReplies) {
+  const DmaTransfer transfer{.eq = 0x7f1, .count = {.ct = 0x555}};
+  std::uint64_t words[8];
+  encode_dma_put(words, transfer);
+  EXPECT_EQ(words[0] >> 16 & 0xffff, 0x88u);
+  EXPECT_EQ(words[3], 0x07f1'0555'00000000u);
+  encode_dma_get(words, transfer);
+  EXPECT_EQ(words[0] >> 16 & 0xffff, 0x48u);
+  encode_dma_put(words, {.count = {.ct = 1, .bytes = true}});
+  EXPECT_EQ(words[0] >> 16 & 0xffff, 0x188u);
+}
+
+TEST(Encode, ChangingThePieceChangesNothingElse) {
+  const DmaTransfer first{.dfa = 0x00123a05,
+                          .index_ext = 0x11,
+                          .lac = 5,
+                          .eq = 0x7f1,
+                          .local_addr = 0x1ab'cdef'0123'4567,
+                          .remote_offset = 0x00fe'dcba'9876'5432,
+                          .length = 0xfedcba98,
+                          .match_bits = 3,
+                          .user_ptr = 4};
+  DmaTransfer second = first;
+  second.lac = 2;
+  second.local_addr = 0x123;
+  second.remote_offset = 0x456;
+  second.length = 0x789;
+  std::uint64_t changed[8], made[8];
+  encode_dma_put(changed, first);
+  change_piece(changed, 2, 0x123, 0x456, 0x789);
+  encode_dma_put(made, second);
+  EXPECT_THAT(changed, testing::ElementsAreArray(made));
+}
+
+TEST(Encode, AtomicHasItsFieldsInPlace) {
+  std::uint64_t words[16];
+  DmaAtomic atomic{.compare_swap = true,
+                   .dfa = 0x00123a05,
+                   .index_ext = 0x11,
+                   .operand_lac = 5,
+                   .result_lac = 6,
+                   .eq = 0x7f1,
+                   .operand_addr = 0x1ab'cdef'0123'4567,
+                   .result_addr = 0x0fe'dcba'9876'5432,
+                   .compare = 0x1122334455667788,
+                   .remote_offset = 0x00fe'dcba'9876'5432,
+                   .initiator = 0x0a0b0c0d,
+                   .match_bits = 0x0123456789abcdef,
+                   .user_ptr = 0x0f1e2d3c4b5a6978};
+  encode_dma_atomic(words, atomic);
+  EXPECT_THAT(words, ElementsAre(0x00123a05'000d1159, 0x00fedcba98765432, 0x01abcdef01234567,
+                                 0x07f10000'00000008, 0x0a0b0c0d'00000000, 0x0123456789abcdef, 0,
+                                 0x0f1e2d3c4b5a6978, 0x00fedcba98765432, 0x00000006'0000070b,
+                                 0x1122334455667788, 0, 0, 0, 0, 0));
+  atomic.compare_swap = false;
+  encode_dma_atomic(words, atomic);
+  EXPECT_EQ(words[9], 0x00000006'00000702u);
+}
+
 TEST(Encode, DmaPutKeepsEveryValueOfItsRanges) {
   using Layout = cassini::c_full_dma_cmd;
   const std::uint64_t patterns[] = {0, 1, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa, ~0ull};
@@ -126,6 +195,32 @@ TEST(Encode, ReceiveMatchesAnyMessageOnce) {
   const std::uint64_t flags = 1ull << 35 | 1ull << 38 | 1ull << 42 | 1ull << 46;
   EXPECT_THAT(words, ElementsAre(0x04560087 | flags, 0x3'beef, 0x0123456789abcdef,
                                  0x00fedcba98765432, 0xffffffff'00000000, 0, ~0ull, 0));
+}
+
+TEST(Encode, RegionStaysAndIsNeverCut) {
+  std::uint64_t words[8];
+  encode_append_region(words, {.pte = 0x456,
+                               .buffer_id = 0xbeef,
+                               .lac = 3,
+                               .start = 0x123'4567'89ab'cdef,
+                               .length = 0xfe'dcba'9876'5432,
+                               .match_bits = 0x8000000000000123,
+                               .put = true});
+  const std::uint64_t silent = 1ull << 37;
+  const std::uint64_t fixed = 1ull << 35 | 1ull << 43;
+  EXPECT_THAT(words,
+              ElementsAre(0x04560087 | fixed | silent | 1ull << 46, 0x0103'beef, 0x0123456789abcdef,
+                          0x00fedcba98765432, 0xffffffff'00000000, 0x8000000000000123, 0, 0));
+  encode_append_region(words, {.get = true});
+  EXPECT_EQ(words[0], 0x87 | fixed | silent | 1ull << 45);
+  encode_append_region(words, {.put = true, .event = true});
+  EXPECT_EQ(words[0], 0x87 | fixed | 1ull << 46);
+}
+
+TEST(Encode, UnlinkNamesItsEntry) {
+  std::uint64_t words[8];
+  encode_unlink(words, 0x456, 0xbeef);
+  EXPECT_THAT(words, ElementsAre(0x045600b7, 0xbeef, 0, 0, 0, 0, 0, 0));
 }
 
 TEST(Encode, FenceIsAQueueCommand) {
