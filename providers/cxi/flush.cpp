@@ -87,6 +87,7 @@ void flush_recv(Qp& qp) noexcept {
   while (const std::uint16_t slot = recv.posted.first) {
     RecvSlot& entry = recv.slots[slot];
     unlink_slot(recv, recv.posted, slot);
+    if (entry.counter) entry.counter->add_error();
     entry.completion = {};
     entry.completion.wr_id = entry.wr_id;
     entry.completion.status = IBV_WC_WR_FLUSH_ERR;
@@ -105,8 +106,9 @@ void forget_send(Qp& qp) noexcept {
   Guard guard(send.lock);
   read_answers(qp);
   for (std::uint32_t index = send.head; index != send.tail; index++) {
-    const SendRequest& request = send.requests[index & send.mask];
+    SendRequest& request = send.requests[index & send.mask];
     if (request.progress == Progress::done) continue;
+    request.counter = nullptr;  // it does not complete
     drop_commands(qp, request);
     finish_request(qp, index, IBV_WC_WR_FLUSH_ERR, 0);
   }

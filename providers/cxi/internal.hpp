@@ -34,6 +34,19 @@ Attachment* find_indexed(const Context& context, EventView event) noexcept;
 /// Takes the answer to a command of a target queue, if somebody waits for it. With Cq::lock.
 bool take_answer(Cq& cq, EventView event) noexcept;
 
+// counter.cpp
+ibv_comp_cntr* create_comp_cntr(ibv_context* context, ibv_comp_cntr_init_attr* attr) noexcept;
+int destroy_comp_cntr(ibv_comp_cntr* counter) noexcept;
+int set_comp_cntr(ibv_comp_cntr* counter, std::uint64_t value) noexcept;
+int inc_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept;
+int read_comp_cntr(ibv_comp_cntr* counter, std::uint64_t* value) noexcept;
+int set_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t value) noexcept;
+int inc_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept;
+int read_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t* value) noexcept;
+int query_comp_cntr_caps(ibv_context* context, ibv_comp_cntr_caps* caps, std::size_t size) noexcept;
+int qp_attach_comp_cntr(ibv_qp* qp, ibv_comp_cntr* counter,
+                        ibv_qp_attach_comp_cntr_attr* attr) noexcept;
+
 // pd.cpp
 ibv_pd* alloc_pd(ibv_context* context) noexcept;
 int dealloc_pd(ibv_pd* pd) noexcept;
@@ -165,6 +178,11 @@ inline void give_credits(Cq& cq, unsigned count) noexcept {
 }
 
 // qp_emit.cpp
+/// What the NIC counts of a request: only those of one command, each answer counts.
+inline Count count_by_nic(const SendRequest& request) noexcept {
+  const bool counted = request.counter && request.form != Form::pieces;
+  return counted ? request.counter->for_commands() : Count{};
+}
 /// Keeps a piece of a request in its slot, for emit_request().
 void remember_piece(std::byte* slot, std::size_t index, const Piece& piece) noexcept;
 /// Writes the commands of a request, first time or again. False: no room, the queue is as before.
@@ -177,6 +195,8 @@ void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept;
 void repeat_due(Cq& cq) noexcept;
 /// When the earliest repeat of its queue pairs is due; 0: none waits. With Cq::lock.
 std::uint64_t earliest_repeat(const Cq& cq) noexcept;
+/// Counts a request that has ended, if its queue pair counts such. With SendQueue::lock.
+void count_end(const SendRequest& request) noexcept;
 /// Ends a request. With SendQueue::lock.
 void finish_request(Qp& qp, std::uint32_t index, ibv_wc_status status,
                     unsigned vendor_err) noexcept;

@@ -22,6 +22,7 @@
 #include "address.hpp"
 #include "command_queue.hpp"
 #include "completion_table.hpp"
+#include "counter.hpp"
 #include "event_ring.hpp"
 #include "key_table.hpp"
 #include "lock.hpp"
@@ -218,6 +219,7 @@ struct SendRequest {
   Form form;
   std::uint8_t commands;      // that it takes; each holds a credit
   std::uint8_t answers_left;  // while in flight
+  Counter* counter;           // of its kind of request when it was posted; null: none
   std::uint8_t failed_code;   // of the answers so far, what counts most; 0: none failed
   Outcome failure;
   std::uint8_t index_ext;
@@ -308,6 +310,8 @@ struct SendQueue {
   std::uint64_t slots_iova;
   std::uint8_t slots_lac;
 
+  Counter* counters[3];  // by enum class Counted
+
   CommandQueue::Mark announced;  // where the command queue stood then
 
   // The builder, from wr_start to wr_complete or wr_abort.
@@ -325,6 +329,7 @@ struct RecvSlot {
   std::uint64_t capacity;
   std::uint32_t staged_at;
   std::uint32_t num_pieces;  // of its scatter list, when staged
+  Counter* counter;          // of the queue when it was posted; null: none
   std::uint16_t next;
   std::uint16_t previous;
   Posted state;
@@ -341,8 +346,9 @@ struct RecvQueue {
   Side side;
   Lock lock;
   CommandQueue commands;
-  RecvSlot* slots;  // [0] unused
-  Piece* pieces;    // max_sge per slot, where max_sge > 1
+  RecvSlot* slots;   // [0] unused
+  Counter* counter;  // of receives
+  Piece* pieces;     // max_sge per slot, where max_sge > 1
   std::uint32_t limit;
   std::uint32_t max_sge;
   std::uint32_t used;

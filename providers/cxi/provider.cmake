@@ -8,6 +8,7 @@ set(provider_sources
   command_queue.cpp
   completion_table.cpp
   context.cpp
+  counter.cpp
   cq_poll.cpp
   cq_read.cpp
   device.cpp

@@ -222,7 +222,8 @@ void write_image(const Qp& qp, const SendWork& work, const Route& route, const L
                              .initiator = immediate_write ? qp.src_id : qp.initiator,
                              .match_bits = route.match_bits,
                              .header_data = work.immediate,
-                             .user_ptr = user};
+                             .user_ptr = user,
+                             .count = count_by_nic(request)};
   std::uint64_t words[8];
   if (operation.action == Action::read)
     encode_dma_get(words, transfer);
@@ -233,6 +234,21 @@ void write_image(const Qp& qp, const SendWork& work, const Route& route, const L
   request.commands = static_cast<std::uint8_t>(local.count);
   for (std::size_t i = 0; i < local.count; i++)
     remember_piece(image, i, local.pieces[i]);
+}
+
+Counter* find_counter(const SendQueue& send, Action action) noexcept {
+  switch (action) {
+    case Action::send:
+      return send.counters[static_cast<unsigned>(Counted::sends)];
+    case Action::read:
+      return send.counters[static_cast<unsigned>(Counted::reads)];
+    case Action::write:
+      return send.counters[static_cast<unsigned>(Counted::writes)];
+    case Action::fetch_add:
+    case Action::compare_swap:
+      break;
+  }
+  return nullptr;
 }
 
 void begin_request(const Qp& qp, const SendWork& work, SendRequest& request) noexcept {
@@ -246,6 +262,8 @@ void begin_request(const Qp& qp, const SendWork& work, SendRequest& request) noe
   request.status = IBV_WC_SUCCESS;
   request.vendor_err = 0;
   request.reported = qp.signal_all || (work.flags & IBV_SEND_SIGNALED);
+  request.form = Form::dma;
+  request.counter = find_counter(qp.send, work.operation->action);
   request.commands = 0;
   request.answers_left = 0;
   request.failed_code = 0;
@@ -330,6 +348,8 @@ bool announce(Qp& qp) noexcept {
     if (flush && request.progress == Progress::in_flight) {
       give_credits(*qp.send_cq, request.answers_left);
       finish_request(qp, send.tail, IBV_WC_WR_FLUSH_ERR, 0);
+    } else if (request.progress == Progress::done) {
+      count_end(request);  // it had ended when it was appended
     }
     ended = ended || request.progress == Progress::done;
   }

@@ -20,7 +20,8 @@ bool write_fence(CommandQueue& commands) noexcept {
 bool write_small(CommandQueue& commands, const Qp& qp, const SendRequest& request,
                  const std::byte* image) noexcept {
   constexpr std::size_t header = 32;
-  if (!commands.select_state({qp.initiator, qp.eqn, request.index_ext})) return false;
+  if (!commands.select_state({qp.initiator, qp.eqn, request.index_ext, count_by_nic(request)}))
+    return false;
   const unsigned bytes = header + request.length;
   std::byte* place = commands.reserve(std::max(2u, command_units(bytes)));
   if (!place) return false;

@@ -49,6 +49,7 @@ void end_receive(Qp& qp, std::uint16_t slot, ibv_wc_status status) noexcept {
   fill_common(qp, entry, entry.completion);
   entry.completion.status = status;
   entry.completion.job_id = qp.vni;
+  if (entry.counter) entry.counter->add_error();
   push_slot(qp.recv, qp.recv.done, slot);
 }
 
@@ -114,6 +115,7 @@ int append_receive(Qp& qp, const Wr& wr) noexcept {
   RecvSlot& entry = recv.slots[slot];
   entry.wr_id = wr.wr_id;
   entry.staged_at = UnitMap::none;
+  entry.counter = recv.counter;
 
   ibv_wc_status ended = IBV_WC_SUCCESS;
   if (state != IBV_QPS_RTS || qp.context->dead.load(std::memory_order_relaxed)) {
@@ -135,11 +137,13 @@ int append_receive(Qp& qp, const Wr& wr) noexcept {
         return ENOMEM;
       }
       std::uint64_t words[8];
-      encode_append_receive(words, {.pte = qp.recv_pte,
-                                    .buffer_id = slot,
-                                    .lac = target.lac,
-                                    .start = target.iova,
-                                    .length = target.length});
+      encode_append_receive(words,
+                            {.pte = qp.recv_pte,
+                             .buffer_id = slot,
+                             .lac = target.lac,
+                             .start = target.iova,
+                             .length = target.length,
+                             .count = entry.counter ? entry.counter->for_commands() : Count{}});
       std::memcpy(place, words, sizeof(words));
     }
   }
@@ -227,6 +231,10 @@ bool complete_receive(Qp& qp, EventView event, Completion& out) noexcept {
   const std::uint32_t length = static_cast<std::uint32_t>(Long::mlength::get(event.at));
   if (status == IBV_WC_SUCCESS && length < Long::rlength::get(event.at))
     status = IBV_WC_LOC_LEN_ERR;
+  if (entry.counter && status != IBV_WC_SUCCESS) {
+    entry.counter->add_error();
+    if (event.return_code() == C_RC_OK) entry.counter->take_off(length);
+  }
   if (entry.staged_at != UnitMap::none)
     scatter({recv.pieces + std::size_t{slot} * recv.max_sge, entry.num_pieces},
             recv_staging(*qp.domain).memory + entry.staged_at, length);

@@ -63,6 +63,7 @@ void note_answer(SendRequest& request, EventView event) noexcept {
     // The receiver had less room than the message: its own completion says so, and so does ours.
     if (request.op != OpClass::send || Short::mlength::get(event.at) >= request.length) return;
     outcome = {IBV_WC_REM_INV_REQ_ERR, Verdict::final};
+    if (request.counter) request.counter->take_off(Short::mlength::get(event.at));
   } else {
     outcome = outcome_of(request.op, code, Short::tgt_error::get(event.at));
   }
@@ -75,6 +76,14 @@ void note_answer(SendRequest& request, EventView event) noexcept {
 
 }  // namespace
 
+void count_end(const SendRequest& request) noexcept {
+  if (!request.counter) return;
+  if (request.status != IBV_WC_SUCCESS)
+    request.counter->add_error();
+  else if (request.form == Form::pieces)
+    request.counter->add(request.length);
+}
+
 void finish_request(Qp& qp, std::uint32_t index, ibv_wc_status status,
                     unsigned vendor_err) noexcept {
   SendRequest& request = qp.send.requests[index & qp.send.mask];
@@ -86,6 +95,7 @@ void finish_request(Qp& qp, std::uint32_t index, ibv_wc_status status,
   request.progress = Progress::done;
   request.status = status;
   request.vendor_err = static_cast<std::uint8_t>(vendor_err);
+  count_end(request);
 }
 
 void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept {

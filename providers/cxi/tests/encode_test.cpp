@@ -197,6 +197,18 @@ TEST(Encode, ReceiveMatchesAnyMessageOnce) {
                                  0x00fedcba98765432, 0xffffffff'00000000, 0, ~0ull, 0));
 }
 
+TEST(Encode, StateAndReceiveNameTheirCount) {
+  std::uint64_t state[4], plain_state[4];
+  encode_cstate(state, {.eq = 0x2a5, .count = {.ct = 0x555, .bytes = true}});
+  encode_cstate(plain_state, {.eq = 0x2a5});
+  EXPECT_EQ(state[0] ^ plain_state[0], 0x180'0000u);
+  EXPECT_EQ(state[3], 0x02a5'0555'00000000u);
+  std::uint64_t receive[8], plain_receive[8];
+  encode_append_receive(receive, {.count = {.ct = 0x555}});
+  encode_append_receive(plain_receive, {});
+  EXPECT_EQ(receive[0] ^ plain_receive[0], 1ull << 34 | 0x555ull << 48);
+}
+
 TEST(Encode, RegionStaysAndIsNeverCut) {
   std::uint64_t words[8];
   encode_append_region(words, {.pte = 0x456,

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Completion counters. The NIC counts the answers of requests that are one command, and receives;
+// what takes several commands, and what ends in error, is counted here.
+#include "counter.hpp"
+
+#include "command.hpp"
+#include "internal.hpp"
+#include "rdma/cxiverbs-abi.h"
+
+namespace cxi {
+namespace {
+
+Counter& counter_of(ibv_comp_cntr* counter) noexcept {
+  return *reinterpret_cast<Counter*>(counter);
+}
+static_assert(offsetof(Counter, ibv) == 0);
+
+constexpr std::uint32_t known_operations =
+    IBV_QP_ATTACH_COMP_CNTR_OP_SEND | IBV_QP_ATTACH_COMP_CNTR_OP_RECV |
+    IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ | IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ |
+    IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE | IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE;
+
+bool counts_sends(const Qp& qp, const Counter& counter) noexcept {
+  for (const Counter* each : qp.send.counters)
+    if (each == &counter) return true;
+  return false;
+}
+
+/// Looks at the answers that nobody has polled, so that what they end is counted.
+void advance(Counter& counter) noexcept {
+  Context& context = context_of(counter.ibv.context);
+  MutexGuard topology(context.topology);
+  for (const auto& slot : context.qps) {
+    Qp* qp = slot.load(std::memory_order_relaxed);
+    if (!qp || !counts_sends(*qp, counter)) continue;
+    Guard guard(qp->send_cq->lock);
+    begin_poll(*qp->send_cq);
+    look_at_answers(*qp->send_cq);
+  }
+}
+
+}  // namespace
+
+ibv_comp_cntr* create_comp_cntr(ibv_context* context, ibv_comp_cntr_init_attr* attr) noexcept {
+  if (attr->comp_mask || attr->flags) return null_with_errno(EOPNOTSUPP);
+  if (attr->type != IBV_COMP_CNTR_TYPE_WRS && attr->type != IBV_COMP_CNTR_TYPE_BYTES)
+    return null_with_errno(EINVAL);
+  Owned<Counter> counter = allocate<Counter>();
+  if (!counter) return null_with_errno(ENOMEM);
+  cxi_abi_create_comp_cntr_resp answer = {};
+  Command<2> command(UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_CREATE);
+  const unsigned handle = command.object_out(UVERBS_ATTR_CREATE_COMP_CNTR_HANDLE);
+  command.out(UVERBS_ATTR_UHW_OUT, answer);
+  if (const int err = command.execute(*context)) return null_with_errno(err);
+  counter->ibv.context = context;
+  counter->ibv.handle = command.handle(handle);
+  counter->ct = static_cast<std::uint16_t>(answer.ct);
+  counter->bytes = attr->type == IBV_COMP_CNTR_TYPE_BYTES;
+  return &counter.release()->ibv;
+}
+
+int destroy_comp_cntr(ibv_comp_cntr* counter) noexcept {
+  const int err = ibv_cmd_destroy_comp_cntr(counter);
+  if (err && err != EIO) return err;
+  std::free(&counter_of(counter));
+  return 0;
+}
+
+int set_comp_cntr(ibv_comp_cntr* counter, std::uint64_t value) noexcept {
+  if (const int err = ibv_cmd_set_comp_cntr(counter, value)) return err;
+  counter_of(counter).correction = 0;
+  return 0;
+}
+
+int inc_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept {
+  return ibv_cmd_inc_comp_cntr(counter, amount);
+}
+
+int read_comp_cntr(ibv_comp_cntr* ibv, std::uint64_t* value) noexcept {
+  Counter& counter = counter_of(ibv);
+  advance(counter);
+  std::uint64_t counted = 0;
+  if (const int err = ibv_cmd_read_comp_cntr(ibv, &counted)) return err;
+  *value = (counted + counter.correction) & Counter::max_value;
+  return 0;
+}
+
+int set_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t value) noexcept {
+  if (value > Counter::max_value) return EINVAL;
+  counter_of(counter).errors = value;
+  return 0;
+}
+
+int inc_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept {
+  if (amount > Counter::max_value) return EINVAL;
+  counter_of(counter).errors += amount;
+  return 0;
+}
+
+int read_err_comp_cntr(ibv_comp_cntr* ibv, std::uint64_t* value) noexcept {
+  Counter& counter = counter_of(ibv);
+  advance(counter);
+  *value = counter.errors & Counter::max_value;
+  return 0;
+}
+
+int query_comp_cntr_caps(ibv_context* context, ibv_comp_cntr_caps* caps,
+                         std::size_t size) noexcept {
+  return ibv_cmd_query_comp_cntr_caps(context, caps, size);
+}
+
+int qp_attach_comp_cntr(ibv_qp* ibv, ibv_comp_cntr* ibv_counter,
+                        ibv_qp_attach_comp_cntr_attr* attr) noexcept {
+  Qp& qp = qp_of(ibv);
+  if (attr->comp_mask) return EOPNOTSUPP;
+  if (ibv_counter->context != ibv->context || (attr->op_mask & ~known_operations)) return EINVAL;
+  MutexGuard topology(qp.context->topology);
+  if (const int err = ibv_cmd_qp_attach_comp_cntr(ibv, ibv_counter, attr)) return err;
+  Counter* counter = &counter_of(ibv_counter);
+  {
+    Guard guard(qp.send.lock);
+    auto* counters = qp.send.counters;
+    if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_SEND)
+      counters[static_cast<unsigned>(Counted::sends)] = counter;
+    if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ)
+      counters[static_cast<unsigned>(Counted::reads)] = counter;
+    if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE)
+      counters[static_cast<unsigned>(Counted::writes)] = counter;
+  }
+  Guard guard(qp.recv.lock);
+  if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_RECV) qp.recv.counter = counter;
+  return 0;
+}
+
+}  // namespace cxi
