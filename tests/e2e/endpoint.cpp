@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <poll.h>
+#include <rdma/cxiverbs-abi.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -14,11 +15,56 @@ namespace {
 
 constexpr uint8_t untouched = 0xee;
 
-uint8_t pattern(size_t at, uint32_t seed) {
+constexpr uint64_t all_operations =
+    IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE64_WITH_IMM |
+    IBV_QP_EX_WITH_RDMA_WRITE64_WITH_IMM64 | IBV_QP_EX_WITH_RDMA_READ |
+    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
+
+}  // namespace
+
+unsigned imm_bits(Operation operation) {
+  switch (operation) {
+    case Operation::send_imm:
+    case Operation::write_imm:
+      return 32;
+    case Operation::send_imm64:
+    case Operation::write_imm64:
+      return 64;
+    default:
+      return 0;
+  }
+}
+
+const char* name(Operation operation) {
+  constexpr const char* names[] = {"send",        "send_imm", "send_imm64", "write",   "write_imm",
+                                   "write_imm64", "read",     "fetch_add",  "cmp_swap"};
+  return names[static_cast<size_t>(operation)];
+}
+
+ibv_wc_opcode opcode_of(Operation operation) {
+  switch (operation) {
+    case Operation::write:
+    case Operation::write_imm:
+    case Operation::write_imm64:
+      return IBV_WC_RDMA_WRITE;
+    case Operation::read:
+      return IBV_WC_RDMA_READ;
+    case Operation::fetch_add:
+      return IBV_WC_FETCH_ADD;
+    case Operation::cmp_swap:
+      return IBV_WC_COMP_SWAP;
+    default:
+      return IBV_WC_SEND;
+  }
+}
+
+uint8_t Endpoint::pattern(size_t at, uint32_t seed) {
   return static_cast<uint8_t>(at * 131 + (at >> 8) * 17 + seed * 29 + 1);
 }
 
-}  // namespace
+Address Endpoint::address() const {
+  return {gid_, qp_->qp_num, mr_->rkey64, mr_->rkey};
+}
 
 Endpoint::Endpoint(const Options& options)
     : options_(options), buffer_(options.buffer_bytes + 2 * guard, untouched) {
@@ -58,7 +104,11 @@ void Endpoint::open() {
   if (!job_) fail("allocate job", errno);
   jkey_.reset(ibv_create_jkey(pd_.get(), job_.get(), 0));
   if (!jkey_) fail("create job key", errno);
-  mr_.reset(ibv_reg_mr(pd_.get(), buffer_.data(), buffer_.size(), IBV_ACCESS_LOCAL_WRITE));
+  unsigned access = IBV_ACCESS_LOCAL_WRITE;
+  if (options_.rma)
+    access |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  if (options_.indexed) access |= CXI_ABI_ACCESS_INDEXED;
+  mr_.reset(ibv_reg_mr(pd_.get(), buffer_.data(), buffer_.size(), access));
   if (!mr_) fail("register memory", errno);
 }
 
@@ -89,6 +139,7 @@ void Endpoint::make_queue_pair() {
                    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   attr.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
   if (options_.imm64) attr.send_ops_flags |= IBV_QP_EX_WITH_SEND_WITH_IMM64;
+  if (options_.rma) attr.send_ops_flags |= all_operations;
   attr.job_key = jkey_.get();
   attr.src_id = options_.src_id;
   attr.qp_semantics = &semantics;
@@ -98,6 +149,8 @@ void Endpoint::make_queue_pair() {
   if (!qp_) fail("create QP", errno);
   qp_ex_ = ibv_qp_to_qp_ex(qp_.get());
   if (!qp_ex_) fail("the QP has no extended interface");
+  if (!options_.rma) return;
+  if (int err = ibv_attach_mr(qp_.get(), mr_.get())) fail("attach memory", err);
 }
 
 void Endpoint::connect(const Address& peer) {
@@ -107,8 +160,9 @@ void Endpoint::connect(const Address& peer) {
   attr.ah_attr.grh.hop_limit = 1;
   attr.ah_attr.port_num = 1;
   attr.remote_qpn = peer.qpn;
-  ah_.reset(ibv_create_ah_ex(pd_.get(), &attr));
-  if (!ah_) fail("create address handle", errno);
+  ways_.emplace_back(ibv_create_ah_ex(pd_.get(), &attr));
+  if (!ways_.back()) fail("create address handle", errno);
+  peers_.push_back(peer);
 }
 
 void Endpoint::fill(size_t bytes, uint32_t seed) {
@@ -131,47 +185,89 @@ void Endpoint::check(size_t bytes, uint32_t seed) const {
   }
 }
 
-// As many pieces as the options ask for, the last takes the rest, in one contiguous buffer.
-std::vector<ibv_sge64> Endpoint::slices(size_t bytes) const {
-  std::vector<ibv_sge64> list(options_.sges);
-  auto base = reinterpret_cast<uint64_t>(buffer_.data() + guard);
-  size_t piece = bytes / options_.sges, at = 0;
+// That many pieces, or one where there are too few bytes; the last takes the rest.
+std::vector<ibv_sge64> Endpoint::slices(size_t at, size_t bytes, size_t count) const {
+  std::vector<ibv_sge64> list(bytes < count ? 1 : count);
+  auto base = reinterpret_cast<uint64_t>(buffer_.data() + guard + at);
+  size_t piece = bytes / list.size(), done = 0;
   for (size_t i = 0; i < list.size(); ++i) {
-    size_t length = i + 1 == list.size() ? bytes - at : piece;
-    list[i] = {base + at, static_cast<uint32_t>(length), mr_->lkey64};
-    at += length;
+    size_t length = i + 1 == list.size() ? bytes - done : piece;
+    list[i] = {base + done, static_cast<uint32_t>(length), mr_->lkey64};
+    done += length;
   }
   return list;
 }
 
-int Endpoint::post_recv(uint64_t wr_id, size_t bytes) {
-  auto list = slices(bytes);
+int Endpoint::post_recv(uint64_t wr_id, size_t bytes, size_t at) {
+  auto list = slices(at, bytes, options_.sges);
   ibv_recv_wr64 wr{wr_id, nullptr, list.data(), static_cast<int>(list.size())};
   ibv_recv_wr64* bad = nullptr;
   return ibv_post_recv64(qp_.get(), &wr, &bad);
 }
 
+int Endpoint::post(const Request& request) {
+  const Address& peer = peers_[request.peer];
+  uint64_t remote = guard + request.remote_at;
+  ibv_wr_start(qp_ex_);
+  qp_ex_->wr_id = request.wr_id;
+  qp_ex_->wr_flags = IBV_SEND_SIGNALED | (request.use_inline ? unsigned{IBV_SEND_INLINE} : 0U);
+  __be32 imm32 = htobe32(static_cast<uint32_t>(request.imm));
+  __be64 imm64 = htobe64(request.imm);
+  switch (request.operation) {
+    case Operation::send:
+      ibv_wr_send(qp_ex_);
+      break;
+    case Operation::send_imm:
+      ibv_wr_send_imm(qp_ex_, imm32);
+      break;
+    case Operation::send_imm64:
+      ibv_wr_send_imm64(qp_ex_, imm64);
+      break;
+    case Operation::write:
+      ibv_wr_rdma_write64(qp_ex_, peer.rkey64, remote);
+      break;
+    case Operation::write_imm:
+      ibv_wr_rdma_write64_imm(qp_ex_, peer.rkey64, remote, imm32);
+      break;
+    case Operation::write_imm64:
+      ibv_wr_rdma_write64_imm64(qp_ex_, peer.rkey64, remote, imm64);
+      break;
+    case Operation::read:
+      ibv_wr_rdma_read64(qp_ex_, peer.rkey64, remote);
+      break;
+    case Operation::fetch_add:
+      ibv_wr_atomic_fetch_add(qp_ex_, peer.rkey, remote, request.operand);
+      break;
+    case Operation::cmp_swap:
+      ibv_wr_atomic_cmp_swp(qp_ex_, peer.rkey, remote, request.operand, request.swap);
+      break;
+  }
+  ibv_wr_set_ru_addr(qp_ex_, ibv_ah_to_ah_ex(ways_[request.peer].get()), 0);
+  ibv_wr_set_job_key(qp_ex_, jkey_->jkey);
+  if (request.use_inline) {
+    ibv_wr_set_inline_data(qp_ex_, data() + request.at, request.bytes);
+  } else {
+    size_t count = is_atomic(request.operation) ? 1 : options_.sges;
+    auto list = slices(request.at, request.bytes, count);
+    ibv_wr_set_sge64_list(qp_ex_, list.size(), list.data());
+  }
+  return ibv_wr_complete(qp_ex_);
+}
+
 int Endpoint::post_send(uint64_t wr_id, size_t bytes, Immediate immediate, uint64_t imm,
                         bool builders, bool use_inline) {
-  auto list = slices(bytes);
   if (builders) {
-    ibv_wr_start(qp_ex_);
-    qp_ex_->wr_id = wr_id;
-    qp_ex_->wr_flags = IBV_SEND_SIGNALED;
-    if (immediate == Immediate::none)
-      ibv_wr_send(qp_ex_);
-    else if (immediate == Immediate::imm32)
-      ibv_wr_send_imm(qp_ex_, htobe32(static_cast<uint32_t>(imm)));
-    else
-      ibv_wr_send_imm64(qp_ex_, htobe64(imm));
-    ibv_wr_set_ru_addr(qp_ex_, ibv_ah_to_ah_ex(ah_.get()), 0);
-    ibv_wr_set_job_key(qp_ex_, jkey_->jkey);
-    if (use_inline)
-      ibv_wr_set_inline_data(qp_ex_, data(), bytes);
-    else
-      ibv_wr_set_sge64_list(qp_ex_, list.size(), list.data());
-    return ibv_wr_complete(qp_ex_);
+    Request request{};
+    request.operation = immediate == Immediate::none    ? Operation::send
+                        : immediate == Immediate::imm32 ? Operation::send_imm
+                                                        : Operation::send_imm64;
+    request.wr_id = wr_id;
+    request.bytes = bytes;
+    request.use_inline = use_inline;
+    request.imm = imm;
+    return post(request);
   }
+  auto list = slices(0, bytes, options_.sges);
   ibv_send_wr wr{}, *bad = nullptr;
   wr.wr_id = wr_id;
   wr.sg64_list = list.data();
@@ -180,7 +276,7 @@ int Endpoint::post_send(uint64_t wr_id, size_t bytes, Immediate immediate, uint6
   wr.imm_data = htobe32(static_cast<uint32_t>(imm));
   wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_SGE64;
   if (use_inline) wr.send_flags |= IBV_SEND_INLINE;
-  wr.wr.ru.ah = ibv_ah_to_ah_ex(ah_.get());
+  wr.wr.ru.ah = ibv_ah_to_ah_ex(ways_.front().get());
   wr.wr.ru.jkey = jkey_->jkey;
   return ibv_post_send(qp_.get(), &wr, &bad);
 }
@@ -190,16 +286,17 @@ bool Endpoint::poll(Completion& completion) {
   int err = ibv_start_poll(cq_, &attr);
   if (err == ENOENT) return false;
   if (err) fail("start poll", err);
-  completion = {cq_->wr_id, cq_->status, ibv_wc_read_opcode(cq_), 0, 0, 0, 0, 0, 0};
+  completion = {cq_->wr_id, cq_->status, ibv_wc_read_opcode(cq_), 0, 0, 0, 0, 0, 0, 0};
   if (completion.status == IBV_WC_SUCCESS && (completion.opcode & IBV_WC_RECV)) {
     completion.wc_flags = ibv_wc_read_wc_flags(cq_);
     completion.byte_len = ibv_wc_read_byte_len(cq_);
     completion.job_id = ibv_wc_read_job_id(cq_);
     completion.src_id = ibv_wc_read_src_id(cq_);
     completion.src_qp = ibv_wc_read_src_qp(cq_);
-    if (completion.wc_flags & IBV_WC_WITH_IMM)
-      completion.imm = options_.imm64 ? be64toh(ibv_wc_read_imm64_data(cq_))
-                                      : be32toh(ibv_wc_read_imm_data(cq_));
+    if (completion.wc_flags & IBV_WC_WITH_IMM) {
+      completion.imm32 = be32toh(ibv_wc_read_imm_data(cq_));
+      completion.imm = options_.imm64 ? be64toh(ibv_wc_read_imm64_data(cq_)) : completion.imm32;
+    }
   }
   ibv_end_poll(cq_);
   return true;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ namespace e2e {
 struct Address {  // what a peer has to know
   union ibv_gid gid;
   uint32_t qpn;
+  uint64_t rkey64;  // of the buffer, where peers may access it
+  uint32_t rkey;
 };
 
 struct Options {
@@ -27,8 +30,10 @@ struct Options {
   uint32_t job_id = 1;
   uint32_t depth = 16;  // send and receive work requests
   uint32_t sges = 1;
-  bool events = false;  // sleep on the completion channel instead of polling
-  bool imm64 = false;   // ask for 64-bit immediate data
+  bool events = false;   // sleep on the completion channel instead of polling
+  bool imm64 = false;    // ask for 64-bit immediate data
+  bool rma = false;      // peers may read, write and change the buffer
+  bool indexed = false;  // the buffer's region has a portal index of its own
   uint32_t src_id = 7;
   uint8_t rnr_retry = 7;
   size_t buffer_bytes = 1 << 20;
@@ -40,9 +45,46 @@ struct Completion {
   ibv_wc_opcode opcode;
   uint32_t byte_len;
   unsigned wc_flags;
-  uint64_t imm;  // in host order
+  uint64_t imm;    // in host order
+  uint32_t imm32;  // the same, of a message with 32 bits
   uint32_t job_id, src_id, src_qp;
 };
+
+enum class Operation {
+  send,
+  send_imm,
+  send_imm64,
+  write,
+  write_imm,
+  write_imm64,
+  read,
+  fetch_add,
+  cmp_swap
+};
+
+// A request through the builders: between a part of the own buffer and a part of the peer's.
+struct Request {
+  Operation operation;
+  uint64_t wr_id;
+  size_t peer = 0;  // in order of connect()
+  size_t at = 0, bytes = 0;
+  uint64_t remote_at = 0;
+  bool use_inline = false;
+  uint64_t imm = 0;
+  uint64_t operand = 0, swap = 0;  // what is added, or compared with
+};
+
+inline bool is_atomic(Operation operation) {
+  return operation == Operation::fetch_add || operation == Operation::cmp_swap;
+}
+inline bool is_send(Operation operation) {
+  return operation <= Operation::send_imm64;
+}
+// 0, 32 or 64 bits.
+unsigned imm_bits(Operation operation);
+const char* name(Operation operation);
+// What the initiator's completion must say.
+ibv_wc_opcode opcode_of(Operation operation);
 
 [[noreturn]] inline void fail(const std::string& what, int error = 0) {
   throw std::runtime_error(error ? what + ": " + strerror(error) : what);
@@ -62,8 +104,8 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  Address address() const { return {gid_, qp_->qp_num}; }
-  void connect(const Address& peer);
+  Address address() const;
+  void connect(const Address& peer);  // one more peer
 
   // The usable part of the buffer; 64 guard bytes stand before and behind it.
   uint8_t* data() { return buffer_.data() + guard; }
@@ -72,7 +114,11 @@ class Endpoint {
   // Throws unless data() holds the pattern of `seed` in its first bytes and the rest is untouched.
   void check(size_t bytes, uint32_t seed) const;
 
-  int post_recv(uint64_t wr_id, size_t bytes);
+  static uint8_t pattern(size_t at, uint32_t seed);
+  std::span<const uint8_t> guarded() const { return buffer_; }
+
+  int post_recv(uint64_t wr_id, size_t bytes, size_t at = 0);
+  int post(const Request& request);
   enum class Immediate { none, imm32, imm64 };
   // Through ibv_post_send where builders is false (then no 64-bit immediate data).
   int post_send(uint64_t wr_id, size_t bytes, Immediate immediate, uint64_t imm, bool builders,
@@ -91,7 +137,7 @@ class Endpoint {
  private:
   void open();
   void make_queue_pair();
-  std::vector<ibv_sge64> slices(size_t bytes) const;
+  std::vector<ibv_sge64> slices(size_t at, size_t bytes, size_t count) const;
 
   Options options_;
   Owned<ibv_context, ibv_close_device> context_;
@@ -105,7 +151,8 @@ class Endpoint {
   Owned<ibv_cq, ibv_destroy_cq> cq_owner_;
   Owned<ibv_qp, ibv_destroy_qp> qp_;
   ibv_qp_ex* qp_ex_ = nullptr;
-  Owned<ibv_ah, ibv_destroy_ah> ah_;
+  std::vector<Address> peers_;
+  std::vector<Owned<ibv_ah, ibv_destroy_ah>> ways_;
   union ibv_gid gid_ {};
   unsigned unacknowledged_ = 0;
 };

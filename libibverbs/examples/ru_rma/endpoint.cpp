@@ -27,6 +27,10 @@ bool refused(const char* what, int error, const char* hint = "") {
   return false;
 }
 
+enum ibv_mtu mtu_of(const Options& options) {
+  return static_cast<enum ibv_mtu>(std::bit_width(options.mtu) - 8);  // 256 is 1, 512 is 2
+}
+
 }  // namespace
 
 void Endpoint::FreePages::operator()(unsigned char* pages) const {
@@ -52,6 +56,11 @@ bool Endpoint::open() {
   const std::uint32_t entries = options_.addr_table ? table_entries : 0;
   if (!device_.open(wishes) || !device_.make_job(options_.job_id, other_job_id, entries))
     return false;
+  const auto mtu = mtu_of(options_);
+  if (mtu > device_.port().active_mtu) {
+    complain("the port has an MTU of %u: use a smaller --mtu", 128U << device_.port().active_mtu);
+    return false;
+  }
   local_.gid = device_.gid();
   local_.job_id = device_.job_id();
   if (!register_buffer() || !make_cq() || !make_qp() || !try_states() || !attach()) return false;
@@ -139,7 +148,7 @@ bool Endpoint::make_cq() {
 bool Endpoint::make_qp() {
   ibv_qp_semantics semantics{};
   ibv_qp_attr qp_attr{};
-  qp_attr.path_mtu = static_cast<enum ibv_mtu>(std::bit_width(options_.mtu) - 8);
+  qp_attr.path_mtu = mtu_of(options_);
 
   ibv_qp_init_attr_ex attr{};
   attr.qp_type = IBV_QPT_RU;
@@ -149,13 +158,17 @@ bool Endpoint::make_qp() {
   attr.cap.max_send_sge = attr.cap.max_recv_sge = options_.sges;
   attr.sq_sig_all = 1;
   attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SRC_ID | IBV_QP_INIT_ATTR_QP_SEMANTICS |
-                   IBV_QP_INIT_ATTR_QP_ATTR | IBV_QP_INIT_ATTR_JKEY;
+                   IBV_QP_INIT_ATTR_QP_ATTR;
   attr.pd = device_.pd();
   attr.src_id = local_.src_id();
   attr.qp_semantics = &semantics;
   attr.qp_attr = &qp_attr;
   attr.qp_attr_mask = IBV_QP_PATH_MTU;
-  attr.job_key = device_.key();
+  // With a job key, a Slingshot queue pair is reached in that job only.
+  if (!options_.absolute_server() || !device_.slingshot()) {
+    attr.comp_mask |= IBV_QP_INIT_ATTR_JKEY;
+    attr.job_key = device_.key();
+  }
   const auto qpn = options_.qpn(device_.slingshot());
   if (qpn) {
     attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
@@ -175,10 +188,11 @@ bool Endpoint::make_qp() {
   }
   qp_ = ibv_create_qp_ex(device_.context(), &attr);
   if (!qp_) {
-    const char* hint = qpn               ? "; is that --pidonfep or --ri taken or out of range?"
-                       : errno == ENOSPC ? "; the device or its service has none left"
-                       : errno == ENOMEM ? "; a smaller --rx-depth may help"
-                                         : "";
+    const char* hint = errno == EOPNOTSUPP ? "; try another --test"
+                       : qpn               ? "; is that --pidonfep or --ri taken or out of range?"
+                       : errno == ENOSPC   ? "; the device or its service has none left"
+                       : errno == ENOMEM   ? "; a smaller --rx-depth may help"
+                                           : "";
     return refused("no queue pair", errno, hint);
   }
   if (options_.builders()) builders_ = ibv_qp_to_qp_ex(qp_);

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""ibv_ru_rma: two programs that access each other's memory."""
+
+import re
+import socket
+
+import pytest
+from conftest import succeeded
+
+# Both ends in one software Cassini: the server in the background, the client until it gets through.
+PAIR = r"""
+rma=$1 port=$2 client_dev=$3 server_options=$4 client_options=$5
+"$rma" -d cxi0 -p "$port" $server_options >"$TMPDIR/server" 2>&1 & server=$!
+for _ in $(seq 200); do
+  output=$("$rma" -d "$client_dev" -p "$port" $client_options localhost 2>&1); status=$?
+  case $output in *"no connection"*) kill -0 $server 2>/dev/null || break; sleep 0.05;; *) break;; esac
+done
+wait $server; server_status=$?
+cat "$TMPDIR/server"; rm "$TMPDIR/server"
+echo "$output"
+[ $status = 0 ] && exit $server_status
+exit $status
+"""
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("", 0))
+        return listener.getsockname()[1]
+
+
+def rma(cassini, server_options="", client_options=None, client="cxi1"):
+    if client_options is None:
+        client_options = server_options
+    program = cassini.bin / "ibv_ru_rma"
+    return cassini.run(
+        "bash", "-c", PAIR, "pair", program, free_port(), client, server_options, client_options
+    )
+
+
+def both_completed(result, iterations=100):
+    assert succeeded(result).stdout.count(f"Completed {iterations} iterations\n") == 2
+
+
+@pytest.mark.parametrize("client", ["cxi0", "cxi1"], ids=["one-nic", "two-nics"])
+@pytest.mark.parametrize("way", ["rma", "rma_ex", "rma_ex64"])
+@pytest.mark.parametrize("mode", ["", "-e"], ids=["poll", "events"])
+def test_two_commands_meet(cassini, client, way, mode):
+    both_completed(rma(cassini, f"-c -t {way} {mode}", client=client))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *("-D", "-J", "-A", "-u 77", "-u 0xfffffffffffffff", "-W", "-R", "-W -R -u 77", "-S 8"),
+        *("-Q", "--ri 3", "--pidonfep 20", "-s 1", "-s 1000003 -S 3", "-m 2048", "-r 7"),
+        *("-D -J -A -u 9", "-D -J -A -e -t rma", "-j 10", "-b"),
+    ],
+)
+def test_every_kind_of_region_key_and_address(cassini, options):
+    both_completed(rma(cassini, f"-c {options}"))
+
+
+def test_iterations_are_counted(cassini):
+    both_completed(rma(cassini, "-n 3"), iterations=3)
+
+
+def test_output_names_the_test_and_both_addresses(cassini):
+    lines = succeeded(rma(cassini)).stdout.splitlines()
+    title = "RMA Extended Read/Write Test (64b imm)"
+    assert lines[:3] == ["", title, "=" * len(title)]
+    assert re.fullmatch(r"local address: QPN 0x[0-9a-f]{6}, GID fe80::[0-9a-f:]+", lines[3])
+    assert re.fullmatch(r"remote address: QPN 0x[0-9a-f]{6}, GID fe80::[0-9a-f:]+", lines[4])
+    assert lines[5] == "Completed 100 iterations"
+
+
+def test_sides_of_two_jobs_do_not_meet_at_a_relative_server(cassini):
+    result = rma(cassini, "-j 10", "-j 1")
+    assert result.returncode == 255
+    assert "the server is in job 10, the client in job 1" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ("-d nothing0", "nothing0"),
+        ("-i 2", "has no port 2"),
+        ("-g 200", "gid index 200"),
+        ("-t send", "--test must be rma, rma_ex or rma_ex64"),
+        ("-S 9", "--sge must be a number from 1 to 8"),
+        ("-j 77", "no grant for VNI 77"),
+        ("-j 65536", "refused a job"),
+        ("-u 0xffffffffffffffff", "--user-rkey"),
+        ("-Q -b", "--auto-qpn"),
+        ("--ri 48", "--ri"),
+        ("-b -J", "--job-mr and --absolute"),
+        ("-r 5000", "use a smaller --rx-depth"),
+        ("-m 4096", "use a smaller --mtu"),
+        ("-m 1000", "--mtu must be"),
+    ],
+)
+def test_bad_options_are_explained_in_one_line(cassini, options, words):
+    result = cassini.run(cassini.bin / "ibv_ru_rma", *options.split())
+    assert result.returncode == 255
+    assert words in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("options", ["", "-A", "-D -e", "-t rma", "-u 5"])
+def test_an_absolute_server_is_reached_from_another_job(cassini, options):
+    both_completed(rma(cassini, f"-c -b -j 10 {options}", f"-c -j 1 {options}"))
