@@ -181,6 +181,25 @@ TEST_F(RemoteRequests, KeysAndRangesThatCannotBeEndInTheirTurn) {
   EXPECT_THAT(statuses(), ElementsAre(IBV_WC_SUCCESS, IBV_WC_REM_ACCESS_ERR));
 }
 
+TEST_F(RemoteRequests, TheLongestHasAByteLessThanFourGigabytes) {
+  const std::uint32_t huge = add_region(buffer.data(), std::size_t{1} << 33, 0x1'0000'0000);
+  const auto write = [&](std::uint32_t more) {
+    ibv_sge sges[2] = {{reinterpret_cast<std::uintptr_t>(buffer.data()), 0xffffffff, huge},
+                       {reinterpret_cast<std::uintptr_t>(buffer.data()), more, huge}};
+    ibv_send_wr wr = {};
+    wr.sg_list = sges;
+    wr.num_sge = 2;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    wr.wr.ru_rdma.ah = &ah->ibv;
+    wr.wr.ru_rdma.rkey64 = plain_key;
+    ibv_send_wr* bad = nullptr;
+    return post_send(&qp->ibv.qp, &wr, &bad);
+  };
+  EXPECT_EQ(write(1), EINVAL);
+  EXPECT_EQ(write(0), 0);
+  EXPECT_EQ(Put::request_len::get(command(0)), 0xffffffffu);
+}
+
 TEST_F(RemoteRequests, AtomicsBringTheirOperandInTheSlot) {
   install_builder(*qp, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP);
   ibv_qp_ex* ex = &qp->ibv.qp_ex;
