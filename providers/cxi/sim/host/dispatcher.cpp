@@ -117,7 +117,9 @@ Dispatcher::Located Dispatcher::locate(Call& call, const PathArgument& argument)
   located.tree = mirror_.tree();
   located.place = located.tree->resolve(full, argument.follow_last);
   const Place& place = located.place;
-  if (place.error == 0 && place.node == nullptr && !in_tree && !place.followed_link) return located;
+  if (place.error == 0 && place.node == nullptr && !in_tree && !place.followed_link &&
+      !place.climbed)
+    return located;
   auto refuse = [&](int error) {
     located.where = Located::Where::refused;
     located.error = error;

@@ -102,6 +102,7 @@ Place Tree::resolve(std::string_view path, bool follow_last) const {
       continue;
     }
     if (part == "..") {
+      place.climbed = place.climbed || !at->shared;
       if (at->parent != nullptr) at = at->parent;
       continue;
     }

@@ -38,6 +38,7 @@ struct Place {
   int error = 0;               // ENOENT, ENOTDIR, ELOOP: inside the tree, and refused
   bool must_be_directory = false;
   bool followed_link = false;
+  bool climbed = false;            // by "..", out of a folder that the host may not have
   bool only_last_missing = false;  // ENOENT, but the folder that it would be in is there
 };
 

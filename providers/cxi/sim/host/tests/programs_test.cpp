@@ -88,6 +88,9 @@ TEST(Trees, AreReadThroughLinksAndFolders) {
 TEST(Trees, LeadBackToTheHost) {
   EXPECT_EQ(out({"cat", "../../../etc/hostname", "/sys/class/infiniband"}),
             out({"cat", "/etc/hostname"}));
+  EXPECT_EQ(out({"cat", "/dev/infiniband/../../etc/hostname"}), out({"cat", "/etc/hostname"}));
+  EXPECT_EQ(shell("cd /dev && " + probe() + " cat infiniband/../../etc/hostname"),
+            out({"cat", "/etc/hostname"}));
 }
 
 TEST(Trees, HaveLinks) {

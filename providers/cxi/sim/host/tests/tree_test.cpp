@@ -79,6 +79,12 @@ TEST_F(Paths, UnderstandDots) {
   EXPECT_EQ(found("/sys/class/infiniband/../net/lo"), "host /sys/class/net/lo");
 }
 
+TEST_F(Paths, TellWhetherTheHostCanFollowThem) {
+  EXPECT_FALSE(tree.resolve("/dev/../etc/passwd", true).climbed);
+  EXPECT_TRUE(tree.resolve("/dev/infiniband/../../etc/passwd", true).climbed);
+  EXPECT_TRUE(tree.resolve("/dev/infiniband/..", true).climbed);
+}
+
 TEST_F(Paths, LeadOutAgain) {
   auto place = tree.resolve("/sys/class/infiniband/out", true);
   EXPECT_EQ(place.node, nullptr);
