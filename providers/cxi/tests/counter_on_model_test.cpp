@@ -124,6 +124,24 @@ TEST_F(Counters, CountBytes) {
   forget_source();
 }
 
+TEST_F(Counters, AreEnoughForAProgramThatNeverPolls) {
+  CqPtr unread = create_cq(4);
+  source = create_qp({.send_wr = 4}, unread.get(), unread.get());
+  CounterPtr put = create();
+  ASSERT_EQ(count(source, put, writes), 0);
+  Window window(pd.get(), 4096, all_rights);
+  ASSERT_EQ(attach(window), 0);
+  constexpr unsigned many = 500;
+  for (unsigned i = 0; i < many; i++) {
+    int err;
+    while ((err = rma(IBV_WR_RDMA_WRITE, 0, 64, window.mr()->rkey64, 0, 0)) == ENOMEM)
+      EXPECT_LE(value(put), i);
+    ASSERT_EQ(err, 0);
+  }
+  wait_for(put, many);
+  forget_source();
+}
+
 TEST_F(Counters, ErrorsAreThoseOfTheCompletions) {
   CounterPtr sent = create(), received = create(), put = create();
   source = create_qp({.rnr_retry = 2, .retry_cnt = 1});

@@ -618,6 +618,35 @@ TEST_F(Registering, RemoteAddressesAreOffsetsWhateverTheLocalOnesAre) {
   EXPECT_EQ(std::memcmp(window.data() + 2000, buffer.data(), 500), 0);
 }
 
+TEST_F(Registering, MembersThatContradictEachOtherAreRefused) {
+  Window window(4096);
+  ibv_mr_init_attr attr = {};
+  attr.length = window.length;
+  attr.access = all_rights;
+  attr.addr = window.data();
+  attr.fd = 0;
+  for (const int mask :
+       std::initializer_list<int>{IBV_REG_MR_MASK_FD, IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_ADDR,
+                                  IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_IOVA,
+                                  IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_FD_OFFSET,
+                                  IBV_REG_MR_MASK_IOVA, IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_JKEY,
+                                  IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_CUR_MR}) {
+    attr.comp_mask = static_cast<std::uint32_t>(mask);
+    errno = 0;
+    EXPECT_EQ(ibv_reg_mr_ex(pd.get(), &attr), nullptr) << mask;
+    EXPECT_EQ(errno, EINVAL) << mask;
+  }
+  Pd other(made(ibv_alloc_pd(context.get()), "pd"));
+  Key other_key(made(ibv_create_jkey(other.get(), job.get(), 0), "jkey"));
+  attr.comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_JKEY;
+  attr.job_key = other_key.get();
+  EXPECT_EQ(ibv_reg_mr_ex(pd.get(), &attr), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  attr.comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_DERIVE_CNT;
+  attr.derive_cnt = 5;
+  Mr hinted(made(ibv_reg_mr_ex(pd.get(), &attr), "mr"));
+}
+
 TEST_F(Registering, RefusesWhatItCannotDo) {
   Window window(4096);
   const auto refused = [&](ibv_mr_init_attr attr) {
