@@ -3,7 +3,9 @@
 
 import os
 import pathlib
+import shlex
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -11,6 +13,29 @@ import pytest
 BUILD = pathlib.Path(
     os.environ.get("CXV_BUILD_DIR", pathlib.Path(__file__).resolve().parent.parent / "build")
 )
+
+
+# Two programs that meet over TCP in one software Cassini: the server in the background, the client until it
+# gets through. What both say is on standard output, the server first.
+PAIR = r"""
+server=$1 client=$2
+eval "$server" >"$TMPDIR/server" 2>&1 & pid=$!
+for _ in $(seq 200); do
+  output=$(eval "$client" 2>&1); status=$?
+  case $output in *"no connection"*) kill -0 $pid 2>/dev/null || break; sleep 0.05;; *) break;; esac
+done
+wait $pid; server_status=$?
+cat "$TMPDIR/server"; rm "$TMPDIR/server"
+echo "$output"
+[ $status = 0 ] && exit $server_status
+exit $status
+"""
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("", 0))
+        return listener.getsockname()[1]
 
 
 class Cassini:
@@ -54,6 +79,12 @@ class Cassini:
             env=self.environment(**(env or {})),
             check=False,
         )
+
+    def pair(self, program, server, client, **how):
+        """Runs the program of that name twice, with these options: as server, and as its client."""
+        command = [self.bin / program, "-p", free_port()]
+        words = ([*command, *server], [*command, *client, "localhost"])
+        return self.run("bash", "-c", PAIR, "pair", *(shlex.join(map(str, each)) for each in words), **how)
 
     def plain(self, *program, timeout=60, env=None):
         """The same program without any software Cassini."""

@@ -3,26 +3,9 @@
 
 import os
 import re
-import socket
 
 import pytest
-from conftest import BUILD, succeeded
-
-# Both ends in one software Cassini: the server in the background, the client until it gets through.
-PAIR = r"""
-server_dev=$1 client_dev=$2 port=$3 pingpong=$4; shift 4
-"$pingpong" -d "$server_dev" -p "$port" "$@" >"$TMPDIR/server" 2>&1 & server=$!
-for _ in $(seq 200); do
-  output=$("$pingpong" -d "$client_dev" -p "$port" "$@" localhost 2>&1); status=$?
-  case $output in *onnect*) sleep 0.05;; *) break;; esac
-done
-wait $server; server_status=$?
-cat "$TMPDIR/server"; rm "$TMPDIR/server"
-echo "$output"
-[ $status = 0 ] && exit $server_status
-exit $status
-"""
-
+from conftest import BUILD, free_port, succeeded
 
 # The victim is stopped in the middle and its NIC still takes what the other sends: the other has nothing left
 # to do but to wait. Then the victim dies.
@@ -35,7 +18,7 @@ for _ in $(seq 200); do
   grep -q remote "$TMPDIR/client" && break
 done 2>/dev/null
 if [ $victim = client ]; then dying=$client living=$server; else dying=$server living=$client; fi
-kill -STOP $dying; sleep 0.2; kill -KILL $dying
+kill -STOP $dying; sleep 0.5; kill -KILL $dying
 wait $living; status=$?
 [ $victim = client ] && cat "$TMPDIR/server.err" || cat "$TMPDIR/client.err"
 rm "$TMPDIR"/{server,client}{,.err}
@@ -43,17 +26,8 @@ exit $status
 """
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("", 0))
-        return listener.getsockname()[1]
-
-
 def pingpong(cassini, *options, server="cxi0", client="cxi1", **how):
-    program = cassini.bin / "ibv_ru_pingpong"
-    return cassini.run(
-        "bash", "-c", PAIR, "pair", server, client, free_port(), program, *options, **how
-    )
+    return cassini.pair("ibv_ru_pingpong", ["-d", server, *options], ["-d", client, *options], **how)
 
 
 @pytest.mark.parametrize("size", [1, 64, 192, 193, 4096, 65536, 1 << 20])

@@ -2,40 +2,16 @@
 """ibv_ru_rma: two programs that access each other's memory."""
 
 import re
-import socket
 
 import pytest
 from conftest import succeeded
-
-# Both ends in one software Cassini: the server in the background, the client until it gets through.
-PAIR = r"""
-rma=$1 port=$2 client_dev=$3 server_options=$4 client_options=$5
-"$rma" -d cxi0 -p "$port" $server_options >"$TMPDIR/server" 2>&1 & server=$!
-for _ in $(seq 200); do
-  output=$("$rma" -d "$client_dev" -p "$port" $client_options localhost 2>&1); status=$?
-  case $output in *"no connection"*) kill -0 $server 2>/dev/null || break; sleep 0.05;; *) break;; esac
-done
-wait $server; server_status=$?
-cat "$TMPDIR/server"; rm "$TMPDIR/server"
-echo "$output"
-[ $status = 0 ] && exit $server_status
-exit $status
-"""
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("", 0))
-        return listener.getsockname()[1]
 
 
 def rma(cassini, server_options="", client_options=None, client="cxi1"):
     if client_options is None:
         client_options = server_options
-    program = cassini.bin / "ibv_ru_rma"
-    return cassini.run(
-        "bash", "-c", PAIR, "pair", program, free_port(), client, server_options, client_options
-    )
+    server_options, client_options = server_options.split(), client_options.split()
+    return cassini.pair("ibv_ru_rma", ["-d", "cxi0", *server_options], ["-d", client, *client_options])
 
 
 def both_completed(result, iterations=100):
