@@ -59,15 +59,45 @@ bool good_name(const std::string& name) {
          });
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
 // Which instance a command means; nothing if that is not clear (and it has been said).
 std::optional<std::string> choose(const std::string& name) {
   if (!name.empty()) return name;
   if (const char* around = std::getenv(name_variable)) return around;
   auto running = running_instances();
   if (running.size() == 1) return running[0];
-  std::fprintf(stderr, running.empty() ? "cxi_sim: nothing is running\n"
-                                       : "cxi_sim: several are running; say which with --name\n");
+  std::fprintf(stderr,
+               running.empty()
+                   ? "cxi_sim: no instance is running; start one with cxi_sim up\n"
+                   : "cxi_sim: several instances are running; name the one you mean: %s\n",
+               listed(running).c_str());
   return std::nullopt;
+}
+
+// An instance could not be reached.
+int complain_absent(const std::string& name, int error) {
+  auto running = running_instances();
+  if (std::ranges::find(running, name) != running.end())
+    return complain(name + " does not answer, it may be about to start or to end", error);
+  std::fprintf(stderr, "cxi_sim: no instance %s is running; there is: %s\n", name.c_str(),
+               listed(running).c_str());
+  return exit_own_failure;
+}
+
+// An instance has refused a request.
+int complain_refused(const std::string& name, const std::string& request, int error) {
+  const char* remedy = "";
+  if (error == ENODEV) remedy = "; cxi_sim status lists the devices";
+  if (error == EBUSY) remedy = ": programs run on it; let them end, or kill them with --force";
+  std::fprintf(stderr, "cxi_sim: %s: %s: %s%s\n", name.c_str(), request.c_str(),
+               std::strerror(error), remedy);
+  return exit_own_failure;
 }
 
 bool life_goes_on() {
@@ -143,7 +173,12 @@ int run_command(const InstanceOptions& options, const std::vector<std::string>& 
 }
 
 int up_command(const InstanceOptions& options, const std::string& name) {
-  if (!good_name(name)) return complain(name, EINVAL);
+  if (!good_name(name)) {
+    std::fprintf(stderr,
+                 "cxi_sim: \"%s\" cannot be a name: use up to 32 letters, digits, '-', '_', '.'\n",
+                 name.c_str());
+    return exit_own_failure;
+  }
   if (!able(false)) return exit_own_failure;
   prepare_process();
   InstanceDir folder(name);
@@ -176,7 +211,8 @@ int exec_command(const std::string& name, const std::vector<std::string>& progra
   if (!chosen) return exit_own_failure;
   auto inherited = prepare_process();
   Fd instance;
-  if (int error = connect_to(instance_socket(*chosen), &instance)) return complain(*chosen, error);
+  if (int error = connect_to(instance_socket(*chosen), &instance))
+    return complain_absent(*chosen, error);
   setenv(name_variable, chosen->c_str(), 1);
   return guarded(
       [&](int lifeline) {
@@ -194,9 +230,10 @@ int control_command(const std::string& name, const std::string& request) {
   if (!chosen) return exit_own_failure;
   Fd instance;
   std::string answer;
-  int error = connect_to(instance_socket(*chosen), &instance);
-  if (error == 0) error = ask(instance.get(), request, -1, &answer);
-  if (error != 0) return complain(*chosen + ": " + request, error);
+  if (int error = connect_to(instance_socket(*chosen), &instance))
+    return complain_absent(*chosen, error);
+  if (int error = ask(instance.get(), request, -1, &answer))
+    return complain_refused(*chosen, request, error);
   std::fputs(answer.c_str(), stdout);
   if (request.starts_with("end")) receive_packet(instance.get());  // until all is down
   return 0;

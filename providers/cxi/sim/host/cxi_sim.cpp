@@ -48,6 +48,9 @@ int parse_and_act(int argc, char** argv) {
 
   CLI::App app("A software Cassini: runs unmodified programs on NICs that are a model.", "cxi_sim");
   app.require_subcommand(1);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return std::string("cxi_sim: ") + error.what() + "; see cxi_sim --help\n";
+  });
   InstanceOptions options;
   std::string service = "on", name, up_name = "default", device, state;
   std::vector<std::string> program;
@@ -86,7 +89,8 @@ int parse_and_act(int argc, char** argv) {
   options.kernel.default_service_enabled = service == "on";
   program.insert(program.end(), tail.begin(), tail.end());
   if ((run->parsed() || exec->parsed()) && program.empty()) {
-    std::fprintf(stderr, "cxi_sim: a program to run is missing\n");
+    std::fprintf(stderr, "cxi_sim: name the program to run: cxi_sim %s -- program\n",
+                 run->parsed() ? "run" : "exec");
     return exit_own_failure;
   }
   if (run->parsed()) return run_command(options, program);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <system_error>
 
 namespace sim::host {
@@ -93,7 +94,11 @@ InstanceDir::InstanceDir(const std::string& name)
   Fd base = lock_base(base_);
   for (const auto& other : names_in(base_))
     if (!alive(base_ + "/" + other)) remove_all(base_ + "/" + other);
-  if (mkdir(path_.c_str(), 0700) != 0) fail(errno, path_);
+  if (mkdir(path_.c_str(), 0700) != 0) {
+    if (errno != EEXIST) fail(errno, path_);
+    throw std::runtime_error("an instance " + name_ +
+                             " is running; choose another name, or end it with cxi_sim down");
+  }
   lock_ = open_folder(path_);
   if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 || mkdir(mirror().c_str(), 0755) != 0) {
     int error = errno;

@@ -161,6 +161,28 @@ TEST_F(Run, RemovesWhatADeadOneLeft) {
   EXPECT_THAT(place.leftovers(), IsEmpty());
 }
 
+TEST_F(Run, SaysInOneLineHowToPutItRight) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
+      {{"run"}, "cxi_sim: name the program to run: cxi_sim run -- program\n"},
+      {{"run", "--nics", "0", "--", "true"},
+       "cxi_sim: --nics: Value 0 not in range 1 to 16; see cxi_sim --help\n"},
+      {{"exec", "--", "true"}, "cxi_sim: no instance is running; start one with cxi_sim up\n"},
+      {{"down", "b"}, "cxi_sim: no instance b is running; there is: none\n"},
+      {{"up", "a/b"},
+       "cxi_sim: \"a/b\" cannot be a name: use up to 32 letters, digits, '-', '_', '.'\n"},
+  };
+  for (const auto& [words, line] : mistakes)
+    EXPECT_EQ(sim(words).err, line);
+  ASSERT_EQ(sim({"up", "a"}).status, 0);
+  EXPECT_EQ(
+      sim({"up", "a"}).err,
+      "cxi_sim: an instance a is running; choose another name, or end it with cxi_sim down\n");
+  EXPECT_EQ(sim({"set", "link", "cxi7", "up"}).err,
+            "cxi_sim: a: link cxi7 up: No such device; cxi_sim status lists the devices\n");
+  EXPECT_EQ(sim({"down", "b"}).err, "cxi_sim: no instance b is running; there is: a\n");
+  EXPECT_EQ(sim({"down", "a"}).status, 0);
+}
+
 TEST_F(Run, WorksWithoutPrivileges) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   auto as_nobody = [&](std::vector<std::string> words) {
