@@ -18,6 +18,10 @@ namespace examples {
 
 namespace {
 
+// A server that was started at the same moment needs a while until it listens.
+constexpr int connect_attempts = 40;
+constexpr useconds_t connect_pause_us = 50'000;
+
 unsigned first_link_local_interface() {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return 0;
@@ -95,14 +99,18 @@ std::optional<Connection> connect_to(const std::string& host, std::uint16_t port
   }
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
   int error = 0;
-  for (addrinfo* each = found; each; each = each->ai_next) {
-    give_scope(*each, ifindex);
-    const int descriptor =
-        socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, each->ai_protocol);
-    if (descriptor >= 0 && connect(descriptor, each->ai_addr, each->ai_addrlen) == 0)
-      return Connection(descriptor);
-    error = errno;
-    if (descriptor >= 0) close(descriptor);
+  for (int attempt = 0; attempt < connect_attempts; attempt++) {
+    for (addrinfo* each = found; each; each = each->ai_next) {
+      give_scope(*each, ifindex);
+      const int descriptor =
+          socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, each->ai_protocol);
+      if (descriptor >= 0 && connect(descriptor, each->ai_addr, each->ai_addrlen) == 0)
+        return Connection(descriptor);
+      error = errno;
+      if (descriptor >= 0) close(descriptor);
+    }
+    if (error != ECONNREFUSED) break;
+    usleep(connect_pause_us);
   }
   complain("no connection to port %u of %s: %s; start the server there first, with the same --port",
            unsigned{port}, host.c_str(), std::strerror(error));

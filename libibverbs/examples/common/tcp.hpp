@@ -31,8 +31,8 @@ class Connection {
 };
 
 /// Connects to host. A link-local IPv6 address without a scope gets the interface with index
-/// ifindex, or where that is 0 the first one that has a link-local address. Empty after a
-/// complaint.
+/// ifindex, or where that is 0 the first one that has a link-local address. Where nobody
+/// listens it is tried for two seconds. Empty after a complaint.
 std::optional<Connection> connect_to(const std::string& host, std::uint16_t port, unsigned ifindex);
 
 /// Waits for one client, over IPv6 or IPv4. Empty after a complaint.
