@@ -3,9 +3,9 @@
 #
 # Builds, demonstrates and tests cxiverbs on Debian 12 (or later), and installs what that needs.
 #
-#   ./build.sh          build into build/ (build/bin, build/lib; usable in place)
+#   ./build.sh          build into build/ (build/bin, build/lib, build/man; usable in place)
 #   ./build.sh demo     build, start a software Cassini with two NICs, run ibv_ru_pingpong on it
-#   ./build.sh test     build, run every test: ctest, then pytest
+#   ./build.sh test     build the tests too, run every test: ctest, then pytest
 #
 # CXV_BUILD_DIR names another build folder, CXV_CMAKE_ARGS further CMake arguments. CI=true makes
 # warnings errors.
@@ -50,6 +50,7 @@ need() {
     fail "apt-get could not install ${missing[*]}"
 }
 
+# Builds the named targets, or all.
 build() {
   need "${build_packages[@]}"
   local args=()
@@ -57,11 +58,11 @@ build() {
   # shellcheck disable=SC2086  # several arguments are wanted
   cmake -G Ninja -S . -B "$build_dir" "${args[@]}" ${CXV_CMAKE_ARGS:-} >"/dev/null" ||
     fail "cmake failed; run it again without >/dev/null to see why: cmake -G Ninja -S . -B $build_dir"
-  ninja -C "$build_dir" --quiet
+  ninja -C "$build_dir" --quiet "$@"
 }
 
 demo() {
-  build
+  build programs
   echo "Two NICs, two processes, 64-byte messages:"
   "$build_dir/bin/cxi_sim" run --nics 2 -- tests/demo.sh "$build_dir/bin" 64 20000
   echo
@@ -77,7 +78,7 @@ run_tests() {
 }
 
 case "${1:-build}" in
-  build) build ;;
+  build) build programs ;;
   demo) demo ;;
   test) run_tests ;;
   -h | --help | help) sed -n '5,12s/^# \{0,1\}//p' "$0" ;;

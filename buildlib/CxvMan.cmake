@@ -46,6 +46,7 @@ function(cxv_man_pages folder)
     endforeach()
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${made})
+  add_dependencies(programs ${target})
 endfunction()
 
 # The list under "aliases:" in the YAML header of a page.

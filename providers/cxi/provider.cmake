@@ -48,6 +48,7 @@ cxv_shared_library(cxiverbs
   SOVERSION 1
   SOURCES $<TARGET_OBJECTS:cxiverbs_objs>)
 target_link_libraries(cxiverbs PRIVATE ibverbs)
+add_dependencies(programs cxiverbs)
 
 # The library finds providers by a name that carries the private ABI, and which to load by a file.
 set(provider_link "libibverbs/libcxiverbs-rdmav${CXV_PABI}.so")

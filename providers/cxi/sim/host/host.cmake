@@ -30,6 +30,7 @@ target_link_libraries(cxi_sim_host PUBLIC kernel_headers Threads::Threads PRIVAT
 if(TARGET cxi_sim_uverbs AND TARGET cxi_sim_nic)
   add_executable(cxi_sim "${host_dir}/main.cpp")
   target_link_libraries(cxi_sim PRIVATE cxi_sim_host cxi_sim_uverbs cxi_sim_nic cxi_sim_fabric)
+  add_dependencies(programs cxi_sim)
   install(TARGETS cxi_sim RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
