@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "blocks.hpp"
 
+#include <rdma/ib_user_verbs.h>
+
 #include <cinttypes>
 #include <cstring>
 
@@ -49,6 +51,11 @@ constexpr Flag extended_device_flags[] = {
     {IBV_DEVICE_IMM64, "IBV_DEVICE_IMM64"},
     {IBV_DEVICE_KEY64, "IBV_DEVICE_KEY64"},
     {IBV_DEVICE_USER_RKEY, "IBV_DEVICE_USER_RKEY"},
+    // Verbs has no names for these: which classes of regions a device has.
+    {IB_UVERBS_DEVICE_MR_UNRESTRICTED, "MR_UNRESTRICTED"},
+    {IB_UVERBS_DEVICE_MR_JOB_RESTRICTED, "MR_JOB_RESTRICTED"},
+    {IB_UVERBS_DEVICE_MR_QP_RESTRICTED, "MR_QP_RESTRICTED"},
+    {IB_UVERBS_DEVICE_MR_QP_JOB_RESTRICTED, "MR_QP_JOB_RESTRICTED"},
 };
 
 constexpr Flag odp_flags[] = {
