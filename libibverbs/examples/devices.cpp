@@ -22,5 +22,5 @@ int main() {
     std::printf("    %-16s\t%016" PRIx64 "\n", ibv_get_device_name(device),
                 be64toh(ibv_get_device_guid(device)));
   if (list.devices().empty()) complain("%s", why_no_device().c_str());
-  return 0;
+  return output_written() ? 0 : 1;
 }

@@ -46,6 +46,12 @@ void complain(const char* form, ...) {
   std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, text.c_str());
 }
 
+bool output_written() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  complain("the output could not be written: %s", std::strerror(errno));
+  return false;
+}
+
 std::optional<std::uint64_t> number(const char* text, std::uint64_t low, std::uint64_t high) {
   const bool hex = std::strncmp(text, "0x", 2) == 0 || std::strncmp(text, "0X", 2) == 0;
   const char* digits = hex ? text + 2 : text;

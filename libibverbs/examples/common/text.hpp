@@ -17,6 +17,9 @@ namespace examples {
 /// Writes "program: text" as one line to standard error.
 [[gnu::format(printf, 1, 2)]] void complain(const char* form, ...);
 
+/// Whether everything printed so far could be written; complains when it could not.
+bool output_written();
+
 /// The number that text is, in decimal or with 0x, and nothing else; empty when it is not one or
 /// lies outside [low, high].
 std::optional<std::uint64_t> number(const char* text, std::uint64_t low, std::uint64_t high);

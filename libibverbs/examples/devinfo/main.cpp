@@ -212,6 +212,7 @@ int print_all(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  if (const auto status = parse_options(argc, argv, options)) return *status;
-  return print_all(options);
+  const auto early = parse_options(argc, argv, options);
+  const int status = early ? *early : print_all(options);
+  return examples::output_written() || status ? status : 1;
 }
