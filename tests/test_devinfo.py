@@ -46,3 +46,17 @@ def test_no_device_at_all(cassini):
     result = cassini.plain(cassini.bin / "ibv_devinfo")
     assert result.returncode != 0
     assert result.stderr.strip()
+
+
+@pytest.mark.parametrize("command", ["ibv_devices", "ibv_devinfo", "ibv_devinfo -l"])
+def test_output_that_cannot_be_written_is_a_failure(cassini, command):
+    result = cassini.run("sh", "-c", f"{cassini.bin}/{command} >/dev/full")
+    assert result.returncode == 1
+    assert "could not be written" in result.stderr
+
+
+def test_a_trace_that_cannot_be_written_is_reported(cassini):
+    result = cassini.run(
+        cassini.programs / "ru_exchange", "full", options=["--trace", "/dev/full"]
+    )
+    assert "trace is incomplete" in result.stderr

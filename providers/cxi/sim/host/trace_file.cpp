@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cinttypes>
+#include <cstring>
 #include <system_error>
 
 namespace sim::host {
@@ -37,7 +38,9 @@ void TraceFile::line(std::string_view text) {
 void TraceFile::flush() {
   if (file_ == nullptr) return;
   std::lock_guard guard(lock_);
-  std::fflush(file_);
+  if (std::fflush(file_) == 0 && std::ferror(file_) == 0) return;
+  if (!complained_) std::fprintf(stderr, "cxi_sim: the trace is incomplete: %s\n", strerror(errno));
+  complained_ = true;
 }
 
 }  // namespace sim::host

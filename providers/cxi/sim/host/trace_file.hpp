@@ -28,6 +28,7 @@ class TraceFile final : public nic::Trace {
   const uint64_t start_ns_;
   std::mutex lock_;
   FILE* file_ = nullptr;
+  bool complained_ = false;
 };
 
 }  // namespace sim::host
