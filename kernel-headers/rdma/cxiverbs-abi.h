@@ -139,8 +139,8 @@ struct cxi_abi_create_cq_resp {
 /* ------------------------------------------------------------------------------------------------
  * QP / CREATE: UHW_IN and UHW_OUT. Type IBV_QPT_RU only; others EOPNOTSUPP.
  *
- * Makes, in the VNI of the job key (or, for an absolute QPN without one, in each VNI of the service's
- * list): the PID (that of SOURCE_QPN, else the PD's, else the lowest free one) and its domain, the
+ * Makes, in the VNI of the job key (and, for an absolute QPN, in each VNI of the service's list, if it
+ * has a list and not a range): the PID (that of SOURCE_QPN, else the PD's, else the lowest free one) and its domain, the
  * resource index (that of SOURCE_QPN, else the lowest free), a transmit and a target command queue, the
  * receive and the memory portal entry (mapped, enabled), and the slot memory. The state is RTS.
  *

@@ -158,17 +158,13 @@ bool Endpoint::make_qp() {
   attr.cap.max_send_sge = attr.cap.max_recv_sge = options_.sges;
   attr.sq_sig_all = 1;
   attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SRC_ID | IBV_QP_INIT_ATTR_QP_SEMANTICS |
-                   IBV_QP_INIT_ATTR_QP_ATTR;
+                   IBV_QP_INIT_ATTR_QP_ATTR | IBV_QP_INIT_ATTR_JKEY;
   attr.pd = device_.pd();
   attr.src_id = local_.src_id();
   attr.qp_semantics = &semantics;
   attr.qp_attr = &qp_attr;
   attr.qp_attr_mask = IBV_QP_PATH_MTU;
-  // With a job key, a Slingshot queue pair is reached in that job only.
-  if (!options_.absolute_server() || !device_.slingshot()) {
-    attr.comp_mask |= IBV_QP_INIT_ATTR_JKEY;
-    attr.job_key = device_.key();
-  }
+  attr.job_key = device_.key();
   const auto qpn = options_.qpn(device_.slingshot());
   if (qpn) {
     attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;

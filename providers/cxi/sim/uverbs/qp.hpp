@@ -72,7 +72,7 @@ class Qp final : public Object {
   Use<Pd> pd;
   Use<Cq> send_cq, recv_cq;
   Use<Jkey> jkey;
-  std::vector<uint16_t> vnis;  // where its entries are mapped
+  std::vector<uint16_t> vnis;  // where its entries are mapped; the first is the one it sends in
   unsigned pid = 0, ri = 0;
   bool absolute = false;
   bool ri_taken = false;

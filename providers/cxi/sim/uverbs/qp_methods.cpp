@@ -143,13 +143,13 @@ int parse(Call& call, Request& request) {
 // The VNIs in which the entries are mapped: the job's, or every one of the service's list.
 int choose_vnis(Call& call, const Request& request, Qp& qp) {
   const Service& service = qp.lni->service();
-  if (request.jkey) {
-    qp.vnis = {request.jkey->vni()};
-  } else {
-    // A range is too long to be mapped; a queue pair in it needs a job.
-    if (service.vni_range || service.vnis.empty()) return EINVAL;
-    qp.vnis = service.vnis;
+  if (request.jkey) qp.vnis = {request.jkey->vni()};
+  if (request.absolute() && !service.vni_range) {
+    for (uint16_t vni : service.vnis)
+      if (std::ranges::find(qp.vnis, vni) == qp.vnis.end()) qp.vnis.push_back(vni);
   }
+  // A range is too long to be mapped; a queue pair in it needs a job.
+  if (qp.vnis.empty()) return EINVAL;
   const bool granted = service.enabled && service.admits(call.caller.credentials()) &&
                        std::ranges::all_of(qp.vnis, [&](uint16_t v) { return service.has_vni(v); });
   return granted ? 0 : EPERM;

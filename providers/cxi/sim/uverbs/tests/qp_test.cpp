@@ -375,10 +375,14 @@ TEST_F(Numbers, ThatAreAbsoluteCoverTheServicesVnis) {
   EXPECT_TRUE(device().portals.empty());
 }
 
-TEST_F(Numbers, ThatAreAbsoluteWithAKeyStayInItsVni) {
-  auto qp = make(absolute | 9);
+TEST_F(Numbers, ThatAreAbsoluteWithAKeySendInItsVniAndAreReachedInAll) {
+  const uint32_t other = alloc_pd(), key = create_jkey(other, alloc_job(10));
+  auto qp = finish_qp(qp_call(other, send.handle, recv.handle, key)
+                          .u32(UVERBS_ATTR_CREATE_QP_SOURCE_QPN, absolute | 9));
   EXPECT_EQ(qp.qpn, absolute | 9);
-  EXPECT_EQ(device().portals.size(), 3u);
+  EXPECT_EQ(qp.resp.vni, 10u);
+  EXPECT_EQ(device().portals.size(), 6u);
+  EXPECT_TRUE(device().portals.contains({1, 9, 0}));
 }
 
 TEST_F(Numbers, NeedTheGrantOfTheirVni) {
