@@ -179,6 +179,12 @@ int up_command(const InstanceOptions& options, const std::string& name) {
                  name.c_str());
     return exit_own_failure;
   }
+  if (const char* around = std::getenv(name_variable);
+      around != nullptr && std::ranges::count(running_instances(), around) != 0) {
+    std::fprintf(stderr, "cxi_sim: %s: this runs on the instance %s and would end with it\n",
+                 std::strerror(EBUSY), around);
+    return exit_own_failure;
+  }
   if (!able(false)) return exit_own_failure;
   prepare_process();
   InstanceDir folder(name);

@@ -106,6 +106,13 @@ TEST_F(Run, IsRefusedInsideItself) {
   EXPECT_THAT(place.leftovers(), IsEmpty());
 }
 
+TEST_F(Run, BringsUpNothingInsideItself) {
+  auto finished = sim({"run", "--", cxi_sim(), "up", "inner"});
+  EXPECT_EQ(finished.status, 125);
+  EXPECT_TRUE(finished.err.starts_with("cxi_sim: Device or resource busy: this runs on"))
+      << finished.err;
+}
+
 TEST_F(Run, PassesSignalsOn) {
   Running running(place,
                   {cxi_sim(), "run", "--", "sh", "-c",
