@@ -74,7 +74,7 @@ run_tests() {
   need "${test_packages[@]}"
   build
   (cd "$build_dir" && ctest --output-on-failure --parallel "$(nproc)")
-  CXV_BUILD_DIR="$(realpath "$build_dir")" /usr/bin/python3 -m pytest -q -p no:cacheprovider tests
+  CXV_BUILD_DIR="$(realpath "$build_dir")" /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests
 }
 
 case "${1:-build}" in

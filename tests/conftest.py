@@ -86,6 +86,15 @@ class Cassini:
         words = ([*command, *server], [*command, *client, "localhost"])
         return self.run("bash", "-c", PAIR, "pair", *(shlex.join(map(str, each)) for each in words), **how)
 
+    def user(self, number):
+        """The number of a user who can run what was built; skips where there can be none."""
+        if os.geteuid() != 0:
+            pytest.skip("changing the user needs root")
+        as_user = ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups"]
+        if subprocess.run([*as_user, "test", "-x", self.bin / "cxi_sim"], check=False).returncode:
+            pytest.skip("the build folder is closed to other users")
+        return number
+
     def plain(self, *program, timeout=60, env=None):
         """The same program without any software Cassini."""
         return subprocess.run(

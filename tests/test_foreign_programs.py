@@ -2,7 +2,6 @@
 """Unmodified programs of the distribution, run with this project's libibverbs on the software Cassini."""
 
 import importlib.util
-import os
 import pathlib
 
 import pytest
@@ -10,16 +9,16 @@ from conftest import BUILD, succeeded
 
 NOBODY = 65534
 OUR_LIBRARY = {"LD_LIBRARY_PATH": str(BUILD / "lib")}
-
-
 PYTHON = "/usr/bin/python3"
+USERS = {"caller": None, "user": NOBODY}
 
 
-def users():
-    return [None, NOBODY] if os.geteuid() == 0 else [None]
+@pytest.fixture(params=USERS)
+def user(request, cassini):
+    number = USERS[request.param]
+    return number if number is None else cassini.user(number)
 
 
-@pytest.mark.parametrize("user", users(), ids=lambda user: "user" if user else "caller")
 def test_debians_ibv_devinfo_shows_the_nics(cassini, installed, user):
     result = succeeded(cassini.run(installed("ibv_devinfo"), "-v", env=OUR_LIBRARY, user=user))
     blocks = result.stdout.split("hca_id:")[1:]
@@ -81,7 +80,6 @@ with device.Context(name="cxi1") as context:
     ]
 
 
-@pytest.mark.parametrize("user", users(), ids=lambda user: "user" if user else "caller")
 def test_pyverbs_makes_and_closes_objects(cassini, user):
     output = pyverbs(
         cassini,
