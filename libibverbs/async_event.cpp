@@ -20,28 +20,20 @@ T* object_at(uint64_t element) {
 }
 
 void set_element(ibv_async_event& event, uint64_t element) {
-  switch (event.event_type) {
-    case IBV_EVENT_CQ_ERR:
+  switch (subject_of(event.event_type)) {
+    case Subject::cq:
       event.element.cq = object_at<ibv_cq>(element);
       break;
-    case IBV_EVENT_QP_FATAL:
-    case IBV_EVENT_QP_REQ_ERR:
-    case IBV_EVENT_QP_ACCESS_ERR:
-    case IBV_EVENT_COMM_EST:
-    case IBV_EVENT_SQ_DRAINED:
-    case IBV_EVENT_PATH_MIG:
-    case IBV_EVENT_PATH_MIG_ERR:
-    case IBV_EVENT_QP_LAST_WQE_REACHED:
+    case Subject::qp:
       event.element.qp = object_at<ibv_qp>(element);
       break;
-    case IBV_EVENT_SRQ_ERR:
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
+    case Subject::srq:
       event.element.srq = object_at<ibv_srq>(element);
       break;
-    case IBV_EVENT_WQ_FATAL:
+    case Subject::wq:
       event.element.wq = object_at<ibv_wq>(element);
       break;
-    default:
+    case Subject::port_or_device:
       event.element.port_num = static_cast<int>(element);
       break;
   }
@@ -55,6 +47,30 @@ void acknowledge(T& object, uint32_t& counter) {
 }
 
 }  // namespace
+
+Subject subject_of(ibv_event_type type) {
+  switch (type) {
+    case IBV_EVENT_CQ_ERR:
+      return Subject::cq;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+      return Subject::qp;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return Subject::srq;
+    case IBV_EVENT_WQ_FATAL:
+      return Subject::wq;
+    default:
+      return Subject::port_or_device;
+  }
+}
+
 }  // namespace verbs
 
 // Reads one event of the device, waiting for it unless async_fd is non-blocking. -1 with errno.
@@ -71,28 +87,20 @@ VERBS_EXPORT int ibv_get_async_event(ibv_context* context, ibv_async_event* even
 
 // Says that an event has been dealt with. The destruction of its object waits for that.
 VERBS_EXPORT void ibv_ack_async_event(ibv_async_event* event) {
-  switch (event->event_type) {
-    case IBV_EVENT_CQ_ERR:
+  switch (verbs::subject_of(event->event_type)) {
+    case verbs::Subject::cq:
       verbs::acknowledge(*event->element.cq, event->element.cq->async_events_completed);
       break;
-    case IBV_EVENT_QP_FATAL:
-    case IBV_EVENT_QP_REQ_ERR:
-    case IBV_EVENT_QP_ACCESS_ERR:
-    case IBV_EVENT_COMM_EST:
-    case IBV_EVENT_SQ_DRAINED:
-    case IBV_EVENT_PATH_MIG:
-    case IBV_EVENT_PATH_MIG_ERR:
-    case IBV_EVENT_QP_LAST_WQE_REACHED:
+    case verbs::Subject::qp:
       verbs::acknowledge(*event->element.qp, event->element.qp->events_completed);
       break;
-    case IBV_EVENT_SRQ_ERR:
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
+    case verbs::Subject::srq:
       verbs::acknowledge(*event->element.srq, event->element.srq->events_completed);
       break;
-    case IBV_EVENT_WQ_FATAL:
+    case verbs::Subject::wq:
       verbs::acknowledge(*event->element.wq, event->element.wq->events_completed);
       break;
-    default:  // ports and devices are not destroyed
+    case verbs::Subject::port_or_device:  // these are not destroyed
       break;
   }
 }

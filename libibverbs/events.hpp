@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// What an asynchronous event is about, and the waiting for it to be dealt with.
 // Destroying an object waits until the program has acknowledged all events about it, so that no
 // event is left that names an object that is gone.
 #pragma once
@@ -9,6 +10,10 @@
 #include "scoped.hpp"
 
 namespace verbs {
+
+// The object that an asynchronous event names: which member of its union is in use.
+enum class Subject { cq, qp, srq, wq, port_or_device };
+Subject subject_of(ibv_event_type type);
 
 // Waits until as many events were acknowledged as the kernel reported. Works for QPs, SRQs and WQs.
 template <class T>

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "error.hpp"
+#include "events.hpp"
 #include "export.hpp"
 #include "memory.hpp"
 #include "private_context.hpp"
@@ -108,25 +109,18 @@ VERBS_1_0(int, ibv_query_pkey, (Context * context, uint8_t port, int index, __be
 VERBS_1_0(int, ibv_get_async_event, (Context * context, ibv_async_event* event)) {
   int error = ibv_get_async_event(context->real, event);
   if (error) return error;
-  switch (event->event_type) {
-    case IBV_EVENT_CQ_ERR:
+  switch (subject_of(event->event_type)) {
+    case Subject::cq:
       event->element.cq = static_cast<ibv_cq*>(event->element.cq->cq_context);
       break;
-    case IBV_EVENT_QP_FATAL:
-    case IBV_EVENT_QP_REQ_ERR:
-    case IBV_EVENT_QP_ACCESS_ERR:
-    case IBV_EVENT_COMM_EST:
-    case IBV_EVENT_SQ_DRAINED:
-    case IBV_EVENT_PATH_MIG:
-    case IBV_EVENT_PATH_MIG_ERR:
-    case IBV_EVENT_QP_LAST_WQE_REACHED:
+    case Subject::qp:
       event->element.qp = static_cast<ibv_qp*>(event->element.qp->qp_context);
       break;
-    case IBV_EVENT_SRQ_ERR:
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
+    case Subject::srq:
       event->element.srq = static_cast<ibv_srq*>(event->element.srq->srq_context);
       break;
-    default:
+    case Subject::wq:  // younger than these programs
+    case Subject::port_or_device:
       break;
   }
   return 0;
@@ -134,25 +128,18 @@ VERBS_1_0(int, ibv_get_async_event, (Context * context, ibv_async_event* event))
 
 VERBS_1_0(void, ibv_ack_async_event, (ibv_async_event * event)) {
   ibv_async_event real = *event;
-  switch (event->event_type) {
-    case IBV_EVENT_CQ_ERR:
+  switch (subject_of(event->event_type)) {
+    case Subject::cq:
       real.element.cq = reinterpret_cast<Cq*>(event->element.cq)->real;
       break;
-    case IBV_EVENT_QP_FATAL:
-    case IBV_EVENT_QP_REQ_ERR:
-    case IBV_EVENT_QP_ACCESS_ERR:
-    case IBV_EVENT_COMM_EST:
-    case IBV_EVENT_SQ_DRAINED:
-    case IBV_EVENT_PATH_MIG:
-    case IBV_EVENT_PATH_MIG_ERR:
-    case IBV_EVENT_QP_LAST_WQE_REACHED:
+    case Subject::qp:
       real.element.qp = reinterpret_cast<Qp*>(event->element.qp)->real;
       break;
-    case IBV_EVENT_SRQ_ERR:
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
+    case Subject::srq:
       real.element.srq = reinterpret_cast<Srq*>(event->element.srq)->real;
       break;
-    default:
+    case Subject::wq:  // younger than these programs
+    case Subject::port_or_device:
       return;
   }
   ibv_ack_async_event(&real);
