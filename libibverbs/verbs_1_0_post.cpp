@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "memory.hpp"
+#include "send_wr.hpp"
 #include "verbs_1_0.hpp"
 
 namespace verbs::v1_0 {
@@ -27,23 +28,7 @@ void convert(ibv_send_wr& to, const SendWr& from, const Qp* qp) {
     to.wr.ud.remote_qkey = from.wr.ud.remote_qkey;
     return;
   }
-  switch (from.opcode) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-    case IBV_WR_RDMA_READ:
-      to.wr.rdma.remote_addr = from.wr.rdma.remote_addr;
-      to.wr.rdma.rkey = from.wr.rdma.rkey;
-      break;
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      to.wr.atomic.remote_addr = from.wr.atomic.remote_addr;
-      to.wr.atomic.compare_add = from.wr.atomic.compare_add;
-      to.wr.atomic.swap = from.wr.atomic.swap;
-      to.wr.atomic.rkey = from.wr.atomic.rkey;
-      break;
-    default:
-      break;
-  }
+  copy_remote_part(to, from);
 }
 
 // Posts a copy of the list. The first request that failed is found by its place in it.

@@ -3,6 +3,7 @@
 // then all work requests, then the scatter/gather entries of all of them.
 #include "../export.hpp"
 #include "../memory.hpp"
+#include "../send_wr.hpp"
 #include "cmd.hpp"
 
 namespace verbs {
@@ -51,23 +52,7 @@ void fill_send(ib_uverbs_send_wr& to, const ibv_send_wr& from, bool datagram) {
     to.wr.ud.remote_qkey = from.wr.ud.remote_qkey;
     return;
   }
-  switch (from.opcode) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-    case IBV_WR_RDMA_READ:
-      to.wr.rdma.remote_addr = from.wr.rdma.remote_addr;
-      to.wr.rdma.rkey = from.wr.rdma.rkey;
-      break;
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      to.wr.atomic.remote_addr = from.wr.atomic.remote_addr;
-      to.wr.atomic.compare_add = from.wr.atomic.compare_add;
-      to.wr.atomic.swap = from.wr.atomic.swap;
-      to.wr.atomic.rkey = from.wr.atomic.rkey;
-      break;
-    default:
-      break;
-  }
+  copy_remote_part(to, from);
 }
 
 // Request is one of the three structures, Kernel the kernel's work request, which fill() makes.
