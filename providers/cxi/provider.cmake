@@ -39,6 +39,7 @@ add_library(cxiverbs_objs OBJECT ${provider_sources})
 cxv_shared_code(cxiverbs_objs)
 target_include_directories(cxiverbs_objs PUBLIC
   "${CMAKE_CURRENT_SOURCE_DIR}"
+  "${CMAKE_CURRENT_SOURCE_DIR}/include"
   "$<TARGET_PROPERTY:ibverbs,INTERFACE_INCLUDE_DIRECTORIES>")
 target_link_libraries(cxiverbs_objs PUBLIC kernel_headers)
 
@@ -47,7 +48,8 @@ cxv_shared_library(cxiverbs
   VERSION 1.0.${PROJECT_VERSION}
   SOVERSION 1
   SOURCES $<TARGET_OBJECTS:cxiverbs_objs>)
-target_link_libraries(cxiverbs PRIVATE ibverbs)
+target_include_directories(cxiverbs INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/include")
+target_link_libraries(cxiverbs PRIVATE ibverbs INTERFACE ibverbs kernel_headers)
 add_dependencies(programs cxiverbs)
 
 # The library finds providers by a name that carries the private ABI, and which to load by a file.
@@ -57,6 +59,11 @@ file(MAKE_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libibverbs"
 file(CREATE_LINK ../libcxiverbs.so.1 "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${provider_link}" SYMBOLIC)
 file(WRITE "${CMAKE_BINARY_DIR}/etc/libibverbs.d/cxiverbs.driver" "driver cxiverbs\n")
 
+install(FILES include/infiniband/cxidv.h
+              include/infiniband/cxidv_format.h
+              include/infiniband/cxidv_cmdq.h
+              include/infiniband/cxidv_eq.h
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/infiniband")
 install(TARGETS cxiverbs LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${provider_link}"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/libibverbs")

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Direct verbs for Cassini NICs, the data path: destination addresses, match ids, remote keys, list entries. Include cxidv.h.
+ */
+#ifndef INFINIBAND_CXIDV_FORMAT_H
+#define INFINIBAND_CXIDV_FORMAT_H
+
+#include <infiniband/cxidv.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* INFINIBAND_CXIDV_FORMAT_H */
