@@ -313,7 +313,7 @@ struct cxidv_md {
  * is not mapped or not writable; ENOSPC no address context is left; EOPNOTSUPP the descriptor is of a
  * kind that the device cannot reach. */
 struct cxidv_md *cxidv_map_md(struct cxidv_lni *lni, const struct cxidv_md_attr *attr);
-/* EBUSY while a region or queue uses it. What still uses its io addresses fails. */
+/* What still uses its io addresses fails. */
 int cxidv_unmap_md(struct cxidv_md *md);
 /* The io address of a byte of the descriptor's memory. */
 static inline uint64_t cxidv_md_iova(const struct cxidv_md *md, const void *addr)
@@ -359,6 +359,10 @@ struct cxidv_eq {
 	uint32_t cleared_offset;  /* bytes: consumed from here to rd_offset, not yet acknowledged */
 	volatile uint64_t *sw_state; /* struct c_ee_cfg_eq_sw_state */
 	uint64_t sw_value;	  /* the last one stored, without rd_ptr */
+	/* Notifications taken so far, changed by cxidv_get_eq_event() alone. Arming is a store of
+	 * sw_state with event_int_disable 0 and (notified + 1) % 16 in its spare bits. */
+	volatile uint32_t notified;
+	uint32_t reserved;
 };
 
 /* NULL and errno: EINVAL flags, slots, reserve, thresholds, a channel of another context or of CQs;
@@ -512,7 +516,7 @@ struct cxidv_ct {
  * counter, on failure, reset and when a trigger event fires; they must outlive the counter. NULL: none.
  * NULL and errno: EINVAL not aligned; EFAULT not writable; ENOSPC the service's counters are used up. */
 struct cxidv_ct *cxidv_create_ct(struct cxidv_lni *lni, struct c_ct_writeback *writeback);
-/* EBUSY while a completion counter of verbs uses it. Waiting triggered operations are cancelled. */
+/* Waiting triggered operations are cancelled. */
 int cxidv_destroy_ct(struct cxidv_ct *ct);
 /* Through the kernel; cxidv_eq.h has the same through the doorbell where there is one.
  * EINVAL success beyond 2^48 - 1, failure beyond 127. */
