@@ -5,6 +5,9 @@
 cassini_user_defs.h  enums, constants and bit-field structures for C11 and C++20
 cassini_fields.hpp   the same structures as C++ field types
 cassini_csrs.hpp     control and status registers as C++ field types and as a table
+cassini_registers.hpp  the same registers by offset, with what software may do to which bit
+cassini_telemetry.hpp  telemetry items and where they are read
+cassini_cntr_defs.h  numbers of telemetry items and event counters for C11 and C++20
 """
 
 import argparse
@@ -12,6 +15,8 @@ import json
 import pathlib
 import re
 import sys
+
+import cassini_registers
 
 LICENCE = "SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB"
 PLAIN = {8: "uint8_t", 16: "uint16_t", 32: "uint32_t", 64: "uint64_t"}
@@ -394,10 +399,20 @@ def generate(tables, out):
     layouts = check_layouts(load(tables / "layouts.json"))
     enums, constants = load(tables / "enums.json"), load(tables / "constants.json")
     csrs, user_csrs = load(tables / "csrs.json"), load(tables / "user_csrs.json")
+    items, counters = load(tables / "telemetry_items.json"), load(tables / "event_counters.json")
+    cassini_registers.check_counters(counters["groups"], counters["counters"], csrs)
+    items_resolved = cassini_registers.resolve_items(items, csrs)
     files = {
         "cassini_user_defs.h": user_defs(layouts, enums, constants, csrs, user_csrs),
         "cassini_fields.hpp": cpp_fields(layouts),
         "cassini_csrs.hpp": cpp_csrs(csrs),
+        "cassini_registers.hpp": cassini_registers.registers_header(
+            cpp_preamble("Cassini registers by offset: what software may do to which bit."), csrs),
+        "cassini_telemetry.hpp": cassini_registers.telemetry_header(
+            cpp_preamble("Cassini telemetry items: their names and where they are read."),
+            items_resolved),
+        "cassini_cntr_defs.h": cassini_registers.counters_header(LICENCE, items,
+                                                                 counters["counters"]),
     }
     out.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

@@ -110,6 +110,45 @@ class Generator(unittest.TestCase):
                                       "fields": [["a", 60, 5]]})
         self.refused("c_bad.a: ends at bit 65, the register at bit 64")
 
+    def register(self, size, *fields, offset=0, entries=1):
+        self.change("csrs", "c_bad", {"offset": offset, "size": size, "entries": entries,
+                                      "fields": fields})
+
+    def test_an_unknown_access_is_refused(self):
+        self.register(8, ["a", 0, 5, "SXX HRO", 0])
+        self.refused("c_bad.a: access 'SXX HRO' is not known")
+
+    def test_a_reset_value_wider_than_its_field_is_refused(self):
+        self.register(8, ["a", 0, 2, "SRW HRO", 4])
+        self.refused("c_bad.a: reset value 4 has more than 2 bits")
+
+    def test_a_register_that_is_no_whole_word_is_refused(self):
+        self.register(4, ["a", 0, 2, "SRW HRO", 0])
+        self.refused("c_bad: not made of whole, aligned words of 64 bits")
+
+    def test_a_telemetry_item_without_a_place_is_refused(self):
+        self.change("telemetry_items", "C_TELEM_A_FOUR_4", 4)
+        self.refused("C_TELEM_A_FOUR_4: no register has this name")
+
+    def test_a_telemetry_item_that_could_be_two_registers_is_refused(self):
+        self.register(8, ["load_1", 0, 1, "SRO HWO", 0])
+        self.change("csrs", "c_bad_load", {"offset": 8, "size": 8, "entries": 2,
+                                           "fields": [["cnt", 0, 1, "SRO HWO", 0]]})
+        self.change("telemetry_items", "C_TELEM_BAD_LOAD_1", 4)
+        self.refused("C_TELEM_BAD_LOAD_1: no register has this name")
+
+    def test_a_gap_in_the_telemetry_numbers_is_refused(self):
+        self.change("telemetry_items", "C_TELEM_A_ONE", 5)
+        self.refused("C_TELEM_A_ONE: its number is 5, not 4")
+
+    def test_a_counter_number_that_is_not_at_its_register_is_refused(self):
+        self.change("event_counters", "counters", {"C_CNTR_A_ONE": 9})
+        self.refused("C_CNTR_A_ONE: number 9 is at 0x10008, its register 0x10000")
+
+    def test_a_counter_below_every_group_is_refused(self):
+        self.change("event_counters", "counters", {"C_CNTR_A_ONE": 7})
+        self.refused("C_CNTR_A_ONE: 7 is in no group")
+
     def test_an_unknown_register_for_programs_is_refused(self):
         self.change("user_csrs", "c_nowhere", "layout")
         self.refused("c_nowhere: no such register")

@@ -34,12 +34,26 @@ struct c_a_cntrs {
   using one = Field<0, 64>;
   using four = ArrayField<128, 64, 4>;
 };
+struct c_a_sts_event_cnts {
+  static constexpr std::uint32_t csr_offset = 0x10000;
+  static constexpr std::uint32_t csr_bytes = 8;
+  static constexpr std::uint32_t csr_entries = 8;
+  using cnt = Field<0, 56>;
+};
+struct c2_b_load {
+  static constexpr std::uint32_t csr_offset = 0x20000;
+  static constexpr std::uint32_t csr_bytes = 16;
+  static constexpr std::uint32_t csr_entries = 2;
+  using go = Field<64, 3>;
+};
 
 }  // namespace csr
 
 /// Every register, by name in ASCII order.
 inline constexpr Csr csr_table[] = {
+    {"c2_b_load", 0x20000, 16, 2},
     {"c_a_cntrs", 0x10000, 64, 1},
+    {"c_a_sts_event_cnts", 0x10000, 8, 8},
     {"c_z_state", 0x10008, 8, 4},
 };
 
