@@ -8,12 +8,14 @@ if(NOT CXV_PANDOC)
 endif()
 
 # cxv_man_pages(folder): makes NAME.SECTION of every NAME.SECTION.md in the folder, in the folder man of
-# the build, and installs it. A page that describes more than its name says so in its YAML header,
+# the build, which man -M reads, and installs it. A page that describes more than its name says so in its
+# YAML header,
 #
 #   aliases:
 #     - ibv_free_device_list
 #
-# and each of these names becomes a page that includes it. A warning of pandoc is an error.
+# and each of these names becomes a link to it. A NAME.SECTION.md.in is a page with an index of the
+# others, see gen_man_index.py. A warning of pandoc is an error.
 function(cxv_man_pages folder)
   if(NOT CXV_PANDOC)
     return()
@@ -21,40 +23,73 @@ function(cxv_man_pages folder)
   get_filename_component(folder "${folder}" ABSOLUTE)
   file(RELATIVE_PATH target "${CMAKE_SOURCE_DIR}" "${folder}")
   string(MAKE_C_IDENTIFIER "${target}" target)
-  set(out "${CMAKE_BINARY_DIR}/man")
-  file(MAKE_DIRECTORY "${out}")
 
   file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.md")
+  file(GLOB templates CONFIGURE_DEPENDS "${folder}/*.md.in")
   set(made "")
   foreach(source IN LISTS sources)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")  # its aliases
-    get_filename_component(page "${source}" NAME)
-    string(REGEX REPLACE "\\.md$" "" page "${page}")
-    string(REGEX REPLACE "^.*\\." "" section "${page}")
+    _cxv_man_page("${source}" page)
+    list(APPEND made "${page}")
+    _cxv_man_aliases("${source}" "${page}")
+  endforeach()
+  foreach(template IN LISTS templates)
+    get_filename_component(name "${template}" NAME)
+    string(REGEX REPLACE "\\.in$" "" name "${name}")
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+    set(generator "${CMAKE_SOURCE_DIR}/buildlib/gen_man_index.py")
     add_custom_command(
-      OUTPUT "${out}/${page}"
-      COMMAND "${CXV_PANDOC}" --standalone --fail-if-warnings --from markdown-smart --to man
-              "${source}" --output "${out}/${page}"
-      DEPENDS "${source}" COMMENT "Manual page ${page}" VERBATIM)
-    list(APPEND made "${out}/${page}")
-    install(FILES "${out}/${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
-
-    _cxv_man_aliases("${source}" aliases)
-    foreach(alias IN LISTS aliases)
-      file(GENERATE OUTPUT "${out}/${alias}.${section}" CONTENT ".so man${section}/${page}\n")
-      install(FILES "${out}/${alias}.${section}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
-    endforeach()
+      OUTPUT "${source}"
+      COMMAND Python3::Interpreter -B "${generator}" "${template}" ${sources} --output "${source}"
+      DEPENDS "${template}" ${sources} "${generator}" "${CMAKE_SOURCE_DIR}/buildlib/man_page.py"
+      COMMENT "Index in manual page ${name}" VERBATIM)
+    _cxv_man_page("${source}" page)
+    list(APPEND made "${page}")
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${made})
   add_dependencies(programs ${target})
 endfunction()
 
-# The list under "aliases:" in the YAML header of a page.
-function(_cxv_man_aliases source result)
+# The rule for the page that a source makes; the page's path is the result.
+function(_cxv_man_page source result)
+  get_filename_component(page "${source}" NAME)
+  string(REGEX REPLACE "\\.md$" "" page "${page}")
+  string(REGEX REPLACE "^.*\\." "" section "${page}")
+  set(out "${CMAKE_BINARY_DIR}/man/man${section}")
+  file(MAKE_DIRECTORY "${out}")
+  add_custom_command(
+    OUTPUT "${out}/${page}"
+    COMMAND "${CXV_PANDOC}" --standalone --fail-if-warnings --from markdown-smart --to man
+            "${source}" --output "${out}/${page}"
+    DEPENDS "${source}" COMMENT "Manual page ${page}" VERBATIM)
+  install(FILES "${out}/${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
+  set(${result} "${out}/${page}" PARENT_SCOPE)
+endfunction()
+
+# A link beside the page for each name under "aliases:" in the YAML header of its source.
+function(_cxv_man_aliases source page)
   file(READ "${source}" text)
-  set(names "")
-  if(text MATCHES "^---\n(([^-]|-[^-]|--[^-])*\n)?aliases:\n((  - [A-Za-z0-9_]+\n)+)")
-    string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${CMAKE_MATCH_3}")
+  if(NOT text MATCHES "^---\n(([^-]|-[^-]|--[^-])*\n)?aliases:\n((  - [A-Za-z0-9_]+\n)+)")
+    return()
   endif()
-  set(${result} "${names}" PARENT_SCOPE)
+  string(REGEX MATCHALL "[A-Za-z0-9_]+" aliases "${CMAKE_MATCH_3}")
+  get_filename_component(out "${page}" DIRECTORY)
+  get_filename_component(name "${page}" NAME)
+  string(REGEX REPLACE "^.*\\." "" section "${name}")
+  foreach(alias IN LISTS aliases)
+    file(CREATE_LINK "${name}" "${out}/${alias}.${section}" SYMBOLIC)
+    install(FILES "${out}/${alias}.${section}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
+  endforeach()
+endfunction()
+
+# cxv_man_pages_test(name): the test of pages in the current folder, name.py. It can import man_tests.
+function(cxv_man_pages_test name)
+  set(built "")
+  if(CXV_PANDOC)
+    set(built "${CMAKE_BINARY_DIR}/man")
+  endif()
+  add_test(NAME ${name} COMMAND Python3::Interpreter -m unittest -v ${name}
+           WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+    "MAN_PAGES_BUILT=${built};MAN_PAGES_CC=${CMAKE_C_COMPILER};MAN_PAGES_INCLUDE=${CMAKE_BINARY_DIR}/include;PYTHONPATH=${CMAKE_SOURCE_DIR}/buildlib;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

@@ -72,4 +72,5 @@ install(FILES "${CMAKE_BINARY_DIR}/etc/libibverbs.d/cxiverbs.driver"
 
 include(CxvMan)
 cxv_man_pages("${CMAKE_CURRENT_SOURCE_DIR}/man")
+add_subdirectory(man/tests)
 add_subdirectory(tests)
