@@ -63,6 +63,7 @@ install(FILES include/infiniband/cxidv.h
               include/infiniband/cxidv_format.h
               include/infiniband/cxidv_cmdq.h
               include/infiniband/cxidv_eq.h
+              include/infiniband/cxidv_mmio.h
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/infiniband")
 install(TARGETS cxiverbs LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${provider_link}"
