@@ -97,6 +97,7 @@ static inline bool cxidv_cmdq_has_room(struct cxidv_cmdq *cmdq, uint32_t units)
 	return cxidv_cmdq_known_free(cmdq) >= units;
 }
 
+/* Takes the place behind pad units; the caller has seen that there is room. */
 static inline uint8_t *cxidv_cmdq_take(struct cxidv_cmdq *cmdq, uint32_t pad, uint32_t units)
 {
 	uint32_t place = cxidv_cmdq_next_unit(cmdq, cmdq->wp32 + pad);
@@ -106,38 +107,42 @@ static inline uint8_t *cxidv_cmdq_take(struct cxidv_cmdq *cmdq, uint32_t pad, ui
 }
 
 /* Room for a command of 1, 2, 4 or 8 units, which starts at a multiple of its own size, behind NOOPs where
- * that leaves a gap; NULL: there is none. Of a NOOP of 32 bytes only the first 8 matter. */
-static inline uint8_t *cxidv_cmdq_reserve(struct cxidv_cmdq *cmdq, uint32_t units)
+ * that leaves a gap. Of a NOOP of 32 bytes only the first 8 matter. False: there is no room. */
+static inline bool cxidv_cmdq_reserve(struct cxidv_cmdq *cmdq, uint32_t units, uint8_t **place)
 {
 	uint32_t pad = (0u - cmdq->wp32) & (units - 1);
+	uint8_t *gap;
 	uint32_t i;
 
 	if (!cxidv_cmdq_has_room(cmdq, pad + units))
-		return NULL;
+		return false;
+	gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
+	*place = cxidv_cmdq_take(cmdq, pad, units);
 	/* One NOOP at most: written without asking, for the command covers it if it is not wanted. */
 	if (units == 2)
-		cxidv_put_word(cmdq->ring + (size_t)cmdq->wp32 * 32, 0, 0);
+		cxidv_put_word(gap, 0, 0);
 	else
 		for (i = 0; i < pad; i++)
-			cxidv_put_word(cmdq->ring + (size_t)(cmdq->wp32 + i) * 32, 0, 0);
-	return cxidv_cmdq_take(cmdq, pad, units);
+			cxidv_put_word(gap + (size_t)i * 32, 0, 0);
+	return true;
 }
 
 /* The same on a triggered queue: commands have 64 or 128 bytes, and a gap is one CT_NOOP. */
-static inline uint8_t *cxidv_cmdq_reserve_ct(struct cxidv_cmdq *cmdq, uint32_t units)
+static inline bool cxidv_cmdq_reserve_ct(struct cxidv_cmdq *cmdq, uint32_t units, uint8_t **place)
 {
 	uint32_t pad = (0u - cmdq->wp32) & (units - 1);
+	uint8_t *gap;
 
 	if (!cxidv_cmdq_has_room(cmdq, pad + units))
-		return NULL;
+		return false;
+	gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
+	*place = cxidv_cmdq_take(cmdq, pad, units);
 	if (units > 2 && pad) {
-		uint8_t *gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
-
 		memset(gap, 0, C_CQ_CMD_SIZE);
 		cxidv_put_word(gap, 0,
 			       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP));
 	}
-	return cxidv_cmdq_take(cmdq, pad, units);
+	return true;
 }
 
 static inline void cxidv_cmdq_pad_slot(struct cxidv_cmdq *cmdq)
@@ -256,9 +261,9 @@ static inline void cxidv_store_command(uint8_t *place, const void *command, size
 static inline int cxidv_emit_command(struct cxidv_cmdq *cmdq, const void *command, size_t bytes,
 				     uint32_t units, uint64_t head)
 {
-	uint8_t *place = cxidv_cmdq_reserve(cmdq, units);
+	uint8_t *place;
 
-	if (__builtin_expect(!place, 0))
+	if (!cxidv_cmdq_reserve(cmdq, units, &place))
 		return ENOSPC;
 	cxidv_store_command(place, command, bytes, 8, head);
 	return 0;
@@ -278,9 +283,9 @@ static inline void cxidv_store_slot(uint8_t *place, uint64_t first)
 /* A command that does nothing, of one slot. */
 static inline int cxidv_emit_noop(struct cxidv_cmdq *cmdq)
 {
-	uint8_t *place = cxidv_cmdq_reserve(cmdq, 2);
+	uint8_t *place;
 
-	if (!place)
+	if (!cxidv_cmdq_reserve(cmdq, 2, &place))
 		return ENOSPC;
 	cxidv_store_slot(place, cmdq->flags & CXIDV_CMDQ_TRIGGERED ?
 				       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP) :
@@ -291,9 +296,9 @@ static inline int cxidv_emit_noop(struct cxidv_cmdq *cmdq)
 /* What follows starts when everything before it on this queue is complete. */
 static inline int cxidv_emit_fence(struct cxidv_cmdq *cmdq)
 {
-	uint8_t *place = cxidv_cmdq_reserve(cmdq, 2);
+	uint8_t *place;
 
-	if (!place)
+	if (!cxidv_cmdq_reserve(cmdq, 2, &place))
 		return ENOSPC;
 	cxidv_store_slot(place,
 			 CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_FENCE));
@@ -307,8 +312,8 @@ static inline int cxidv_emit_lcid(struct cxidv_cmdq *cmdq, uint32_t lcid)
 
 	if (lcid >= C_COMM_PROF_PER_CQ)
 		return EINVAL;
-	place = cxidv_cmdq_reserve(cmdq, 4); /* on a boundary of 128 bytes, with a NOOP behind it */
-	if (!place)
+	/* on a boundary of 128 bytes, with a NOOP behind it */
+	if (!cxidv_cmdq_reserve(cmdq, 4, &place))
 		return ENOSPC;
 	cxidv_store_slot(place, CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_LCID) |
 					(uint64_t)lcid << 32);
@@ -325,9 +330,9 @@ static inline int cxidv_emit_lcid(struct cxidv_cmdq *cmdq, uint32_t lcid)
 /* The state of all immediate commands that follow. */
 static inline int cxidv_emit_cstate(struct cxidv_cmdq *cmdq, const struct c_cstate_cmd *command)
 {
-	uint8_t *place = cxidv_cmdq_reserve(cmdq, 1);
+	uint8_t *place;
 
-	if (__builtin_expect(!place, 0))
+	if (!cxidv_cmdq_reserve(cmdq, 1, &place))
 		return ENOSPC;
 	cxidv_store_command(
 		place, command, sizeof(*command), 16,
@@ -346,11 +351,11 @@ static inline int cxidv_emit_immediate(struct cxidv_cmdq *cmdq, const void *head
 				       size_t header_bytes, uint32_t size, uint32_t opcode,
 				       const void *data, size_t length)
 {
-	uint8_t *place = cxidv_cmdq_reserve(cmdq, 1u << size);
+	uint8_t *place;
 	uint64_t set = CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, size, opcode) |
 		       (uint64_t)(header_bytes + length) << 8;
 
-	if (__builtin_expect(!place, 0))
+	if (!cxidv_cmdq_reserve(cmdq, 1u << size, &place))
 		return ENOSPC;
 	cxidv_put_word(place, 0, (cxidv_get_word(header, 0) >> 16 << 16) | set);
 	cxidv_put_word(place, 1, cxidv_get_word(header, 1));
@@ -379,11 +384,12 @@ static inline int cxidv_emit_idc_put(struct cxidv_cmdq *cmdq, const struct c_idc
 static inline int cxidv_emit_idc_msg(struct cxidv_cmdq *cmdq, const struct c_idc_msg_hdr *header,
 				     const void *data, size_t length)
 {
-	uint32_t size = cxidv_command_size(sizeof(*header) + length);
+	uint32_t size;
 
 	if (length > C_MAX_IDC_PAYLOAD_UNR)
 		return EINVAL;
-	return cxidv_emit_immediate(cmdq, header, sizeof(*header), size ? size : C_CMD_SIZE_64B,
+	size = cxidv_command_size(sizeof(*header) + length);
+	return cxidv_emit_immediate(cmdq, header, sizeof(*header), size ? size : 1,
 				    C_CMD_SMALL_MESSAGE, data, length);
 }
 
@@ -405,14 +411,16 @@ static inline int cxidv_emit_idc_amo(struct cxidv_cmdq *cmdq, const struct c_idc
 	uint64_t set = CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, is_short ? C_CMD_SIZE_32B : C_CMD_SIZE_64B,
 					  fetching ? C_CMD_FETCHING_ATOMIC : C_CMD_ATOMIC) |
 		       (is_short ? 32u : 64u) << 8;
-	uint8_t *place = is_short ? cxidv_cmdq_reserve(cmdq, 1) : cxidv_cmdq_reserve(cmdq, 2);
+	uint8_t *place;
 
-	if (__builtin_expect(!place, 0))
-		return ENOSPC;
 	if (!is_short) {
+		if (!cxidv_cmdq_reserve(cmdq, 2, &place))
+			return ENOSPC;
 		cxidv_store_command(place, command, sizeof(*command), 16, set);
 		return 0;
 	}
+	if (!cxidv_cmdq_reserve(cmdq, 1, &place))
+		return ENOSPC;
 	cxidv_put_word(place, 0, (cxidv_get_word(command, 0) >> 16 << 16) | set);
 	cxidv_put_word(place, 1, cxidv_get_word(command, 1));
 	cxidv_put_word(place, 2,
@@ -449,7 +457,7 @@ static inline int cxidv_emit_rendezvous_put(struct cxidv_cmdq *cmdq,
 		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
 }
 
-#define CXIDV_RESTRICTED_BIT ((uint64_t)1 << 24) /* of the first word of a DMA command */
+#define CXIDV_RESTRICTED_BIT ((uint64_t)1 << 26) /* of the first word of a DMA command */
 
 /* Writes without match bits, user_ptr or success events; restricted is set. */
 static inline int cxidv_emit_nomatch_put(struct cxidv_cmdq *cmdq,
@@ -495,9 +503,9 @@ static inline int cxidv_emit_fetching_amo(struct cxidv_cmdq *cmdq,
 static inline int cxidv_emit_ct_words(struct cxidv_cmdq *cmdq, uint32_t opcode, uint64_t word0,
 				      uint64_t word1, uint64_t word2)
 {
-	uint8_t *place = cxidv_cmdq_reserve_ct(cmdq, 2);
+	uint8_t *place;
 
-	if (__builtin_expect(!place, 0))
+	if (!cxidv_cmdq_reserve_ct(cmdq, 2, &place))
 		return ENOSPC;
 	cxidv_store_slot(place, (word0 >> 8 << 8) |
 					CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode));
@@ -582,8 +590,7 @@ static inline int cxidv_emit_trig_command(struct cxidv_cmdq *cmdq, uint32_t trig
 
 	if (trig_ct >= C_NUM_CTS || threshold >> C_CT_SUCCESS_BITS)
 		return EINVAL;
-	place = cxidv_cmdq_reserve_ct(cmdq, 4);
-	if (__builtin_expect(!place, 0))
+	if (!cxidv_cmdq_reserve_ct(cmdq, 4, &place))
 		return ENOSPC;
 	cxidv_put_word(place, 0,
 		       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_128B, C_CMD_CT_TRIG_DMA) |

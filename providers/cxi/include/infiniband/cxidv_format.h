@@ -328,7 +328,7 @@ static inline int cxidv_build_le(const struct cxidv_le_attr *attr, struct c_targ
 	command->buffer_id = (uint16_t)attr->buffer_id;
 	command->lac = attr->lac & (C_NUM_LACS - 1);
 	command->start = attr->start & (((uint64_t)1 << 57) - 1);
-	command->length = attr->length & unlimited;
+	command->length = attr->length & (((uint64_t)1 << 56) - 1);
 	command->min_free = attr->min_free & 0xffffff;
 	command->match_id = attr->match_id;
 	command->match_bits = attr->match_bits;
