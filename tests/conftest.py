@@ -14,6 +14,8 @@ BUILD = pathlib.Path(
     os.environ.get("CXV_BUILD_DIR", pathlib.Path(__file__).resolve().parent.parent / "build")
 )
 
+# With this the programs explain a missing grant instead of asking a launcher for it.
+NO_LAUNCHER = {"CXI_LAUNCHED_BY_EXAMPLE": "1"}
 
 # Two programs that meet over TCP in one software Cassini: the server in the background, the client until it
 # gets through. What both say is on standard output, the server first.

@@ -5,7 +5,7 @@ import os
 import re
 
 import pytest
-from conftest import BUILD, free_port, succeeded
+from conftest import BUILD, NO_LAUNCHER, free_port, succeeded
 
 # The victim is stopped in the middle and its NIC still takes what the other sends: the other has nothing left
 # to do but to wait. Then the victim dies.
@@ -87,14 +87,14 @@ def test_bad_options_are_explained_in_one_line(cassini, options, words):
 
 
 def test_a_job_that_is_not_granted_is_explained(cassini):
-    result = cassini.run(cassini.bin / "ibv_ru_pingpong", env={"SLINGSHOT_VNIS": "77"})
+    result = cassini.run(cassini.bin / "ibv_ru_pingpong", env={"SLINGSHOT_VNIS": "77", **NO_LAUNCHER})
     assert result.returncode != 0
     assert "77" in result.stderr and len(result.stderr.strip().splitlines()) == 1
 
 
 def test_a_disabled_default_service_is_explained(cassini):
     result = cassini.run(
-        cassini.bin / "ibv_ru_pingpong", options=["--default-service", "off"]
+        cassini.bin / "ibv_ru_pingpong", options=["--default-service", "off"], env=NO_LAUNCHER
     )
     assert result.returncode != 0
     assert len(result.stderr.strip().splitlines()) == 1

@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from conftest import succeeded
+from conftest import NO_LAUNCHER, succeeded
 
 
 def rma(cassini, server_options="", client_options=None, client="cxi1"):
@@ -76,7 +76,7 @@ def test_sides_of_two_jobs_do_not_meet_at_a_relative_server(cassini):
     ],
 )
 def test_bad_options_are_explained_in_one_line(cassini, options, words):
-    result = cassini.run(cassini.bin / "ibv_ru_rma", *options.split())
+    result = cassini.run(cassini.bin / "ibv_ru_rma", *options.split(), env=NO_LAUNCHER)
     assert result.returncode == 255
     assert words in result.stderr
     assert len(result.stderr.splitlines()) == 1

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "devices.hpp"
+#include "launcher.hpp"
 #include "slingshot.hpp"
 #include "text.hpp"
 
@@ -23,13 +24,15 @@ bool refused(const char* what, int error) {
 
 bool RuDevice::open(const RuWishes& wishes) {
   const DeviceList list;
-  ibv_device* device = choose_device(list, wishes.device.empty() ? nullptr : wishes.device.c_str());
+  ibv_device* device =
+      choose_device(list, wishes.options.device.empty() ? nullptr : wishes.options.device.c_str());
   if (!device) return false;
   name_ = ibv_get_device_name(device);
+  arguments_ = wishes.options.arguments;
   slingshot_ = is_slingshot(*device);
   context_ = open_device(device);
   if (!context_ || !check(wishes) || !find_gid(wishes)) return false;
-  if (wishes.events) {
+  if (wishes.options.events) {
     channel_ = ibv_create_comp_channel(context_);
     if (!channel_) return refused("no completion channel", errno);
   }
@@ -50,19 +53,19 @@ bool RuDevice::check(const RuWishes& wishes) {
     complain("%s has %s", name, need.missing);
     return false;
   }
-  if (wishes.sges > static_cast<unsigned>(device.orig_attr.max_sge)) {
+  if (wishes.options.sges > static_cast<unsigned>(device.orig_attr.max_sge)) {
     complain("%s takes %d scatter-gather entries: use a smaller --sge", name,
              device.orig_attr.max_sge);
     return false;
   }
   const unsigned ports = device.orig_attr.phys_port_cnt;
-  if (wishes.ib_port > ports) {
-    complain("%s has no port %u: use --ib-port 1%s", name, wishes.ib_port,
+  if (wishes.options.ib_port > ports) {
+    complain("%s has no port %u: use --ib-port 1%s", name, wishes.options.ib_port,
              ports > 1 ? " or another one that ibv_devinfo lists" : "");
     return false;
   }
   const int max_wr = device.orig_attr.max_qp_wr;
-  if (wishes.rx_depth > static_cast<unsigned>(max_wr)) {
+  if (wishes.options.rx_depth > static_cast<unsigned>(max_wr)) {
     complain("%s takes %d receives: use a smaller --rx-depth", name, max_wr);
     return false;
   }
@@ -71,19 +74,19 @@ bool RuDevice::check(const RuWishes& wishes) {
 
 bool RuDevice::find_gid(const RuWishes& wishes) {
   const char* name = name_.c_str();
-  port_number_ = static_cast<std::uint8_t>(wishes.ib_port);
+  port_number_ = static_cast<std::uint8_t>(wishes.options.ib_port);
   if (int error = ibv_query_port(context_, port_number_, &port_))
     return refused("the port could not be queried", error);
-  if (wishes.size > port_.max_msg_sz) {
+  if (wishes.options.size > port_.max_msg_sz) {
     complain("%s sends messages of up to %u bytes: use a smaller --size", name, port_.max_msg_sz);
     return false;
   }
   const auto usual = slingshot_ ? std::optional(0U) : wishes.other_gid_index;
-  if (!wishes.gid_index && !usual) {
+  if (!wishes.options.gid_index && !usual) {
     complain("invalid gid index: choose one with --gid-idx (ibv_devinfo -v lists them)");
     return false;
   }
-  const unsigned index = wishes.gid_index ? *wishes.gid_index : *usual;
+  const unsigned index = wishes.options.gid_index ? *wishes.options.gid_index : *usual;
   if (index >= static_cast<unsigned>(port_.gid_tbl_len)) {
     complain("invalid gid index %u: port %u of %s has indices 0 to %d", index, port_number_, name,
              port_.gid_tbl_len - 1);
@@ -123,7 +126,10 @@ bool RuDevice::make_job(std::optional<std::uint32_t> id, std::uint32_t other_id,
   if (pd_) job_ = ibv_alloc_job(context_, &job_attr_, nullptr);
   if (!job_) {
     const std::uint32_t vni = slingshot_ ? job_attr_.id : 0;
-    complain("%s", why_no_grant(name_.c_str(), vni, errno).c_str());
+    const int error = errno;
+    if (slingshot_ && (error == EPERM || error == EKEYREVOKED))
+      run_under_launcher(name_, vni, arguments_);
+    complain("%s", why_no_grant(name_.c_str(), vni, error).c_str());
     return false;
   }
   key_ = ibv_create_jkey(pd_, job_, 0);

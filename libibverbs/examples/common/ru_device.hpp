@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "ru_options.hpp"
+
 namespace examples {
 
 /// A capability bit that the program needs, and what follows "DEVICE has" where it is missing.
@@ -18,17 +20,13 @@ struct Need {
   const char* missing;
 };
 
-/// What the program's options ask of the device.
+/// What the program asks of the device.
 struct RuWishes {
-  std::string device;  ///< empty: the first one
-  unsigned ib_port = 1;
-  std::optional<unsigned> gid_index;        ///< empty: 0 on Slingshot
+  explicit RuWishes(const RuOptions& of) : options(of) {}
+
+  const RuOptions& options;                 ///< without a GID index: 0 on Slingshot
   std::optional<unsigned> other_gid_index;  ///< elsewhere; empty: must be given
-  std::uint32_t size = 0;
-  unsigned rx_depth = 1;
-  unsigned sges = 1;
-  bool events = false;
-  std::vector<Need> needs;  ///< besides the service itself
+  std::vector<Need> needs;                  ///< besides the service itself
 };
 
 /// Everything up to the job key. What fails is explained once, in one line, by the function that
@@ -45,7 +43,8 @@ class RuDevice {
   [[nodiscard]] bool open(const RuWishes& wishes);
 
   /// Makes the protection domain, the job and its key. Without an id the job is the first granted
-  /// VNI on Slingshot, and other_id elsewhere. entries is the size of its address table.
+  /// VNI on Slingshot, and other_id elsewhere. entries is the size of its address table. Where a
+  /// Slingshot device refuses the VNI, the program starts again under cxi_launcher if there is one.
   [[nodiscard]] bool make_job(std::optional<std::uint32_t> id, std::uint32_t other_id,
                               std::uint32_t entries = 0);
 
@@ -74,6 +73,7 @@ class RuDevice {
 
   std::string name_;
   bool slingshot_ = false;
+  std::vector<std::string> arguments_;
   ibv_context* context_ = nullptr;
   ibv_comp_channel* channel_ = nullptr;
   ibv_pd* pd_ = nullptr;

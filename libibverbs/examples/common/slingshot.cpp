@@ -35,8 +35,8 @@ std::string why_no_grant(const char* device, std::uint32_t vni, int error) {
   switch (error) {
     case EPERM:
       return format(
-          "no grant for VNI %u on %s: ask the workload manager or the administrator for a "
-          "service with it, or name a granted one in SLINGSHOT_VNIS",
+          "no grant for VNI %u on %s: run it under cxi_launcher, ask the workload manager or the "
+          "administrator for a service with it, or name a granted one in SLINGSHOT_VNIS",
           vni, device);
     case EKEYREVOKED:
       return format(

@@ -24,9 +24,6 @@ struct Address {
 using AddressText = std::array<char, sizeof("0000:000000:0000:000000:") - 1 + 32 + 1>;
 static_assert(sizeof(AddressText) == 57, "the other side waits for 57 bytes");
 
-/// What the client sends when it is ready.
-constexpr std::array<char, 5> done_text{'d', 'o', 'n', 'e', '\0'};
-
 AddressText encode(const Address& address);
 
 /// Empty where text is not an address.

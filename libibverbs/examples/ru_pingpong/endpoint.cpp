@@ -36,14 +36,7 @@ void Endpoint::FreePages::operator()(char* pages) const {
 }
 
 bool Endpoint::open() {
-  examples::RuWishes wishes;
-  wishes.device = options_.device;
-  wishes.ib_port = options_.ib_port;
-  wishes.gid_index = options_.gid_index;
-  wishes.size = options_.size;
-  wishes.rx_depth = options_.rx_depth;
-  wishes.sges = options_.sges;
-  wishes.events = options_.events;
+  examples::RuWishes wishes(options_);
   if (!options_.lkey32) wishes.needs.push_back({IBV_DEVICE_KEY64, "no 64-bit keys: use --lkey32"});
   if (options_.imm == 64)
     wishes.needs.push_back({IBV_DEVICE_IMM64, "no 64-bit immediate data: use --imm 32"});
@@ -154,6 +147,7 @@ bool Endpoint::learn_inline_limit() {
 }
 
 bool Endpoint::connect(const Address& peer) {
+  peer_ = peer;
   ibv_ah_attr_ex way = device_.way_to(peer.gid, peer.qpn);
   ah_ = ibv_create_ah_ex(device_.pd(), &way);
   if (!ah_) {

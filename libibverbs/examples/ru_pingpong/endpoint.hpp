@@ -46,6 +46,7 @@ class Endpoint {
   [[nodiscard]] bool post_send();
 
   const Address& local() const { return local_; }
+  const Address& peer() const { return peer_; }
   unsigned ifindex() const { return device_.ifindex(); }
   ibv_cq_ex* cq() const { return cq_; }
   std::span<char> buffer() { return {buffer_.get(), options_.size}; }
@@ -74,9 +75,10 @@ class Endpoint {
   ibv_qp_ex* builders_ = nullptr;
   ibv_ah* ah_ = nullptr;
   Address local_;
-  std::array<ibv_sge, max_sges> sges_{};
-  std::array<ibv_sge64, max_sges> sges64_{};
-  std::array<ibv_data_buf, max_sges> pieces_{};
+  Address peer_;
+  std::array<ibv_sge, examples::max_sges> sges_{};
+  std::array<ibv_sge64, examples::max_sges> sges64_{};
+  std::array<ibv_data_buf, examples::max_sges> pieces_{};
   bool inline_ = false;
   unsigned receives_ = 0;
 };

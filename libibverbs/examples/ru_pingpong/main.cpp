@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <optional>
 
 #include "../common/peer_watch.hpp"
-#include "../common/tcp.hpp"
-#include "../common/text.hpp"
+#include "../common/ru_meeting.hpp"
 #include "endpoint.hpp"
 #include "loop.hpp"
 #include "options.hpp"
@@ -16,47 +14,15 @@
 namespace {
 
 using namespace ru_pingpong;
-using examples::Connection;
-
-std::optional<Address> receive_address(Connection& connection) {
-  AddressText text;
-  if (!connection.receive(text)) return std::nullopt;
-  auto address = parse(text);
-  if (!address)
-    examples::complain("the peer sent no address: is it ibv_ru_pingpong that listens there?");
-  return address;
-}
-
-/// The client speaks first, waits for the server's answer and says when it is ready.
-std::optional<Connection> meet_server(Endpoint& endpoint, const Options& options) {
-  auto connection = examples::connect_to(options.host, options.port, endpoint.ifindex());
-  if (!connection || !connection->send(encode(endpoint.local()))) return std::nullopt;
-  const auto peer = receive_address(*connection);
-  if (!peer || !endpoint.connect(*peer) || !connection->send(done_text)) return std::nullopt;
-  std::printf("  remote address: %s\n", describe(*peer).c_str());
-  return connection;
-}
-
-/// The server answers only when it can be reached.
-std::optional<Connection> meet_client(Endpoint& endpoint, const Options& options) {
-  auto connection = examples::accept_one(options.port);
-  if (!connection) return std::nullopt;
-  const auto peer = receive_address(*connection);
-  if (!peer || !endpoint.connect(*peer) || !connection->send(encode(endpoint.local())))
-    return std::nullopt;
-  auto done = done_text;
-  if (!connection->receive(done)) return std::nullopt;
-  std::printf("  remote address: %s\n", describe(*peer).c_str());
-  return connection;
-}
 
 bool run(const Options& options) {
   Endpoint endpoint(options);
   if (!endpoint.open()) return false;
   std::printf("  local address:  %s\n", describe(endpoint.local()).c_str());
   std::fflush(stdout);
-  const auto connection = (options.is_server() ? meet_client : meet_server)(endpoint, options);
+  const auto connection = examples::meet(endpoint, options, encode, parse);
   if (!connection) return false;
+  std::printf("  remote address: %s\n", describe(endpoint.peer()).c_str());
   std::fflush(stdout);
 
   const auto usec = exchange(endpoint, options, examples::PeerWatch(*connection));

@@ -28,9 +28,6 @@ struct Address {
 using AddressText = std::array<char, 8 + 1 + 16 + 1 + 8 + 1 + 32 + 1>;
 static_assert(sizeof(AddressText) == 68, "the other side waits for 68 bytes");
 
-/// What the client sends when it is ready.
-constexpr std::array<char, 5> done_text{'d', 'o', 'n', 'e', '\0'};
-
 AddressText encode(const Address& address);
 
 /// Empty where text is not an address.

@@ -38,15 +38,8 @@ void Endpoint::FreePages::operator()(unsigned char* pages) const {
 }
 
 bool Endpoint::open() {
-  examples::RuWishes wishes;
-  wishes.device = options_.device;
-  wishes.ib_port = options_.ib_port;
-  wishes.gid_index = options_.gid_index;
+  examples::RuWishes wishes(options_);
   wishes.other_gid_index = 1;
-  wishes.size = options_.size;
-  wishes.rx_depth = options_.rx_depth;
-  wishes.sges = options_.sges;
-  wishes.events = options_.events;
   wishes.needs.push_back({IBV_DEVICE_KEY64, "no 64-bit keys: choose another device with --ib-dev"});
   if (options_.test == Test::rma_ex64)
     wishes.needs.push_back({IBV_DEVICE_IMM64, "no 64-bit immediate data: use --test rma_ex"});

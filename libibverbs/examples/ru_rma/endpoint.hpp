@@ -93,8 +93,8 @@ class Endpoint {
   bool entered_ = false;  // the peer has a place in the address table
   std::uint32_t short_key_ = 0;
   Address local_, peer_;
-  std::array<ibv_sge, max_sges> sges_{};
-  std::array<ibv_sge64, max_sges> sges64_{};
+  std::array<ibv_sge, examples::max_sges> sges_{};
+  std::array<ibv_sge64, examples::max_sges> sges64_{};
 };
 
 }  // namespace ru_rma

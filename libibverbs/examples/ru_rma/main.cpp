@@ -3,12 +3,10 @@
 // service.
 #include <cstdio>
 #include <cstring>
-#include <optional>
 #include <string>
 
 #include "../common/peer_watch.hpp"
-#include "../common/tcp.hpp"
-#include "../common/text.hpp"
+#include "../common/ru_meeting.hpp"
 #include "endpoint.hpp"
 #include "loop.hpp"
 #include "options.hpp"
@@ -16,37 +14,6 @@
 namespace {
 
 using namespace ru_rma;
-using examples::Connection;
-
-std::optional<Address> receive_address(Connection& connection) {
-  AddressText text;
-  if (!connection.receive(text)) return std::nullopt;
-  auto address = parse(text);
-  if (!address)
-    examples::complain("the peer sent no address: is it ibv_ru_rma that listens there?");
-  return address;
-}
-
-/// The client speaks first, waits for the server's answer and says when it is ready.
-std::optional<Connection> meet_server(Endpoint& endpoint, const Options& options) {
-  auto connection = examples::connect_to(options.host, options.port, endpoint.ifindex());
-  if (!connection || !connection->send(encode(endpoint.local()))) return std::nullopt;
-  const auto peer = receive_address(*connection);
-  if (!peer || !endpoint.connect(*peer) || !connection->send(done_text)) return std::nullopt;
-  return connection;
-}
-
-/// The server answers only when it can reach the client.
-std::optional<Connection> meet_client(Endpoint& endpoint, const Options& options) {
-  auto connection = examples::accept_one(options.port);
-  if (!connection) return std::nullopt;
-  const auto peer = receive_address(*connection);
-  if (!peer || !endpoint.connect(*peer) || !connection->send(encode(endpoint.local())))
-    return std::nullopt;
-  auto done = done_text;
-  if (!connection->receive(done)) return std::nullopt;
-  return connection;
-}
 
 const char* banner(Test test) {
   switch (test) {
@@ -66,7 +33,7 @@ bool run(const Options& options) {
   std::printf("\n%s\n%s\n", title, std::string(std::strlen(title), '=').c_str());
   std::printf("local address: %s\n", describe(endpoint.local()).c_str());
   std::fflush(stdout);
-  const auto connection = (options.is_server() ? meet_client : meet_server)(endpoint, options);
+  const auto connection = examples::meet(endpoint, options, encode, parse);
   if (!connection) return false;
   std::printf("remote address: %s\n", describe(endpoint.peer()).c_str());
   std::fflush(stdout);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "options.hpp"
 
-#include <getopt.h>
 #include <infiniband/verbs.h>
 
 #include <cstdio>
 #include <cstring>
 
-#include "../common/options.hpp"
 #include "../common/text.hpp"
 
 namespace ru_rma {
@@ -16,41 +14,18 @@ namespace {
 
 using examples::answer;
 using examples::complain;
-using examples::max_count;
 using examples::number_given;
 using examples::take;
 using examples::Taken;
 
-enum LongOnly { opt_pid_on_fep = 0x100, opt_ri };
-
 constexpr int failure = 255;
 
 const option long_options[] = {
-    {"port", required_argument, nullptr, 'p'},
-    {"ib-dev", required_argument, nullptr, 'd'},
-    {"ib-port", required_argument, nullptr, 'i'},
-    {"size", required_argument, nullptr, 's'},
-    {"mtu", required_argument, nullptr, 'm'},
-    {"rx-depth", required_argument, nullptr, 'r'},
-    {"iters", required_argument, nullptr, 'n'},
-    {"events", no_argument, nullptr, 'e'},
-    {"gid-idx", required_argument, nullptr, 'g'},
-    {"chk", no_argument, nullptr, 'c'},
-    {"test", required_argument, nullptr, 't'},
-    {"auto-qpn", no_argument, nullptr, 'Q'},
-    {"derive-mr", no_argument, nullptr, 'D'},
-    {"addr-table", no_argument, nullptr, 'A'},
-    {"job-mr", no_argument, nullptr, 'J'},
-    {"user-rkey", required_argument, nullptr, 'u'},
-    {"absolute", no_argument, nullptr, 'b'},
-    {"job-id", required_argument, nullptr, 'j'},
-    {"write32", no_argument, nullptr, 'W'},
+    {"test", required_argument, nullptr, 't'},      {"derive-mr", no_argument, nullptr, 'D'},
+    {"addr-table", no_argument, nullptr, 'A'},      {"job-mr", no_argument, nullptr, 'J'},
+    {"user-rkey", required_argument, nullptr, 'u'}, {"absolute", no_argument, nullptr, 'b'},
+    {"job-id", required_argument, nullptr, 'j'},    {"write32", no_argument, nullptr, 'W'},
     {"read32", no_argument, nullptr, 'R'},
-    {"sge", required_argument, nullptr, 'S'},
-    {"pidonfep", required_argument, nullptr, opt_pid_on_fep},
-    {"ri", required_argument, nullptr, opt_ri},
-    {"help", no_argument, nullptr, 'h'},
-    {},
 };
 
 void usage(const char* program) {
@@ -113,31 +88,8 @@ Taken take_option(int letter, Options& o) {
     return Taken::yes;
   };
   switch (letter) {
-    case 'p':
-      return answer(take("port", 1, 65535, o.port), Taken::usage);
-    case 'd':
-      o.device = optarg;
-      return Taken::yes;
-    case 'i':
-      return answer(take("ib-port", 1, 255, o.ib_port), Taken::usage);
-    case 's':
-      return answer(take("size", 1, max_count, o.size), Taken::no);
-    case 'm':
-      return answer(examples::take_mtu(o.mtu), Taken::usage);
-    case 'r':
-      return answer(take("rx-depth", 1, max_count, o.rx_depth), Taken::no);
-    case 'n':
-      return answer(take("iters", 1, max_count, o.iters), Taken::no);
-    case 'e':
-      return flag(o.events);
-    case 'g':
-      return answer(take("gid-idx", 0, 255, o.gid_index), Taken::no);
-    case 'c':
-      return flag(o.check);
     case 't':
       return answer(take_test(o.test), Taken::no);
-    case 'Q':
-      return flag(o.auto_qpn);
     case 'D':
       return flag(o.derive);
     case 'A':
@@ -154,12 +106,6 @@ Taken take_option(int letter, Options& o) {
       return flag(o.write32);
     case 'R':
       return flag(o.read32);
-    case 'S':
-      return answer(take("sge", 1, max_sges, o.sges), Taken::no);
-    case opt_pid_on_fep:
-      return answer(examples::take_pid_on_fep(o.pid_on_fep), Taken::no);
-    case opt_ri:
-      return answer(examples::take_ri(o.ri), Taken::no);
     default:
       return Taken::usage;
   }
@@ -167,10 +113,6 @@ Taken take_option(int letter, Options& o) {
 
 /// Whether the options fit together.
 bool check(const Options& o) {
-  if (o.size < o.sges) {
-    complain("--size must be at least --sge: no entry may be empty");
-    return false;
-  }
   if (o.auto_qpn && (o.absolute || o.pid_on_fep || o.ri)) {
     complain("--auto-qpn lets the device choose: leave out --absolute, --pidonfep and --ri");
     return false;
@@ -191,27 +133,12 @@ std::optional<std::uint32_t> Options::qpn(bool slingshot) const {
 }
 
 std::optional<int> parse_options(int argc, char** argv, Options& options) {
-  optind = 0;  // start afresh, also in a second call
-  for (;;) {
-    const int letter =
-        getopt_long(argc, argv, "p:d:i:s:m:r:n:eg:ct:QDAJu:bj:WRS:h", long_options, nullptr);
-    if (letter == -1) break;
-    if (letter == 'h') {
-      usage(argv[0]);
-      return 0;
-    }
-    const Taken taken = take_option(letter, options);
-    if (taken == Taken::usage) usage(argv[0]);
-    if (taken != Taken::yes) return failure;
-  }
-  if (optind + 1 < argc) {
-    complain("one host at most, not also %s", argv[optind + 1]);
-    usage(argv[0]);
-    return failure;
-  }
-  if (optind < argc) options.host = argv[optind];
-  if (!check(options)) return failure;
-  return std::nullopt;
+  const auto status = examples::parse_command_line(
+      argc, argv, options,
+      {"t:DAJu:bj:WR", long_options, [&](int letter) { return take_option(letter, options); },
+       usage, failure});
+  if (!status && !check(options)) return failure;
+  return status;
 }
 
 }  // namespace ru_rma

@@ -4,11 +4,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+
+#include "../common/ru_options.hpp"
 
 namespace ru_rma {
-
-constexpr unsigned max_sges = 8;
 
 /// How requests are posted, and with how many bits of immediate data.
 enum class Test {
@@ -17,20 +16,10 @@ enum class Test {
   rma_ex64,  ///< builders, 64 bits
 };
 
-struct Options {
-  std::string host;            ///< empty: this is the server
-  std::uint16_t port = 18515;  ///< TCP
-  std::string device;          ///< empty: the first one
-  unsigned ib_port = 1;
-  std::uint32_t size = 4096;
-  unsigned mtu = 1024;
-  unsigned rx_depth = 500;
-  unsigned iters = 100;
-  bool events = false;
-  bool check = false;
-  std::optional<unsigned> gid_index;
+struct Options : examples::RuOptions {
+  Options() : RuOptions(100) {}
+
   Test test = Test::rma_ex64;
-  bool auto_qpn = false;
   bool derive = false;      ///< use a region derived from the registered one
   bool addr_table = false;  ///< name the peer by an index of the job's address table
   bool job_mr = false;      ///< restrict the region to the job
@@ -39,11 +28,7 @@ struct Options {
   std::optional<std::uint32_t> job_id;
   bool write32 = false;
   bool read32 = false;
-  unsigned sges = 1;
-  std::optional<unsigned> pid_on_fep;
-  std::optional<unsigned> ri;
 
-  bool is_server() const { return host.empty(); }
   bool builders() const { return test != Test::rma; }
   bool absolute_server() const { return absolute && is_server(); }
 

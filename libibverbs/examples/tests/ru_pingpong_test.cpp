@@ -10,6 +10,7 @@
 #include "../ru_pingpong/address.hpp"
 #include "../ru_pingpong/options.hpp"
 #include "../ru_pingpong/report.hpp"
+#include "parsed_options.hpp"
 
 namespace {
 
@@ -17,25 +18,7 @@ using namespace ru_pingpong;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A command line, what became of it and what was said about it.
-struct Parsed {
-  Options options;
-  std::optional<int> status;
-  std::string out, err;
-
-  explicit Parsed(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "ibv_ru_pingpong");
-    std::vector<char*> argv;
-    for (std::string& argument : arguments)
-      argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    status = parse_options(static_cast<int>(arguments.size()), argv.data(), options);
-    out = testing::internal::GetCapturedStdout();
-    err = testing::internal::GetCapturedStderr();
-  }
-};
+using Parsed = ParsedOptions<Options>;
 
 TEST(Options, HaveTheDefaultsOfTheManual) {
   const Parsed none({});

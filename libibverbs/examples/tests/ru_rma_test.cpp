@@ -8,31 +8,14 @@
 
 #include "../ru_rma/address.hpp"
 #include "../ru_rma/options.hpp"
+#include "parsed_options.hpp"
 
 namespace {
 
 using namespace ru_rma;
 using testing::HasSubstr;
 
-/// A command line, what became of it and what was said about it.
-struct Parsed {
-  Options options;
-  std::optional<int> status;
-  std::string out, err;
-
-  explicit Parsed(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "ibv_ru_rma");
-    std::vector<char*> argv;
-    for (std::string& argument : arguments)
-      argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    status = parse_options(static_cast<int>(arguments.size()), argv.data(), options);
-    out = testing::internal::GetCapturedStdout();
-    err = testing::internal::GetCapturedStderr();
-  }
-};
+using Parsed = ParsedOptions<Options>;
 
 Address address(std::uint32_t qpn, std::uint32_t job) {
   Address made;
