@@ -129,6 +129,7 @@ void Endpoint::make_queue_pair() {
   ibv_qp_attr qp_attr{};
   qp_attr.port_num = 1;
   qp_attr.rnr_retry = options_.rnr_retry;
+  qp_attr.retry_cnt = options_.retry_cnt;
   ibv_qp_init_attr_ex attr{};
   attr.send_cq = attr.recv_cq = cq_owner_.get();
   attr.cap = {options_.depth, options_.depth, options_.sges, options_.sges, 192};
@@ -144,7 +145,12 @@ void Endpoint::make_queue_pair() {
   attr.src_id = options_.src_id;
   attr.qp_semantics = &semantics;
   attr.qp_attr = &qp_attr;
-  attr.qp_attr_mask = IBV_QP_PORT | IBV_QP_RNR_RETRY;
+  attr.qp_attr_mask = IBV_QP_PORT | IBV_QP_RNR_RETRY | IBV_QP_RETRY_CNT;
+  if (options_.qpn) {
+    attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    attr.create_flags = IBV_QP_CREATE_SOURCE_QPN;
+    attr.source_qpn = *options_.qpn;
+  }
   qp_.reset(ibv_create_qp_ex(context_.get(), &attr));
   if (!qp_) fail("create QP", errno);
   qp_ex_ = ibv_qp_to_qp_ex(qp_.get());
@@ -206,8 +212,13 @@ int Endpoint::post_recv(uint64_t wr_id, size_t bytes, size_t at) {
 }
 
 int Endpoint::post(const Request& request) {
-  const Address& peer = peers_[request.peer];
-  uint64_t remote = guard + request.remote_at;
+  Remote there{0, 0, guard + request.remote_at};
+  if (request.remote) {
+    there = *request.remote;
+  } else if (!is_send(request.operation)) {
+    there.rkey64 = peers_[request.peer].rkey64;
+    there.rkey = peers_[request.peer].rkey;
+  }
   ibv_wr_start(qp_ex_);
   qp_ex_->wr_id = request.wr_id;
   qp_ex_->wr_flags = IBV_SEND_SIGNALED | (request.use_inline ? unsigned{IBV_SEND_INLINE} : 0U);
@@ -224,26 +235,29 @@ int Endpoint::post(const Request& request) {
       ibv_wr_send_imm64(qp_ex_, imm64);
       break;
     case Operation::write:
-      ibv_wr_rdma_write64(qp_ex_, peer.rkey64, remote);
+      ibv_wr_rdma_write64(qp_ex_, there.rkey64, there.address);
       break;
     case Operation::write_imm:
-      ibv_wr_rdma_write64_imm(qp_ex_, peer.rkey64, remote, imm32);
+      ibv_wr_rdma_write64_imm(qp_ex_, there.rkey64, there.address, imm32);
       break;
     case Operation::write_imm64:
-      ibv_wr_rdma_write64_imm64(qp_ex_, peer.rkey64, remote, imm64);
+      ibv_wr_rdma_write64_imm64(qp_ex_, there.rkey64, there.address, imm64);
       break;
     case Operation::read:
-      ibv_wr_rdma_read64(qp_ex_, peer.rkey64, remote);
+      ibv_wr_rdma_read64(qp_ex_, there.rkey64, there.address);
       break;
     case Operation::fetch_add:
-      ibv_wr_atomic_fetch_add(qp_ex_, peer.rkey, remote, request.operand);
+      ibv_wr_atomic_fetch_add(qp_ex_, there.rkey, there.address, request.operand);
       break;
     case Operation::cmp_swap:
-      ibv_wr_atomic_cmp_swp(qp_ex_, peer.rkey, remote, request.operand, request.swap);
+      ibv_wr_atomic_cmp_swp(qp_ex_, there.rkey, there.address, request.operand, request.swap);
       break;
   }
-  ibv_wr_set_ru_addr(qp_ex_, ibv_ah_to_ah_ex(ways_[request.peer].get()), 0);
-  ibv_wr_set_job_key(qp_ex_, jkey_->jkey);
+  if (request.addr_idx)
+    ibv_wr_set_ru_addr(qp_ex_, nullptr, *request.addr_idx);
+  else
+    ibv_wr_set_ru_addr(qp_ex_, ibv_ah_to_ah_ex(ways_[request.peer].get()), 0);
+  ibv_wr_set_job_key(qp_ex_, request.jkey.value_or(jkey_->jkey));
   if (request.use_inline) {
     ibv_wr_set_inline_data(qp_ex_, data() + request.at, request.bytes);
   } else {
@@ -286,7 +300,11 @@ bool Endpoint::poll(Completion& completion) {
   int err = ibv_start_poll(cq_, &attr);
   if (err == ENOENT) return false;
   if (err) fail("start poll", err);
-  completion = {cq_->wr_id, cq_->status, ibv_wc_read_opcode(cq_), 0, 0, 0, 0, 0, 0, 0};
+  completion = {};
+  completion.wr_id = cq_->wr_id;
+  completion.status = cq_->status;
+  completion.vendor_err = ibv_wc_read_vendor_err(cq_);
+  completion.opcode = ibv_wc_read_opcode(cq_);
   if (completion.status == IBV_WC_SUCCESS && (completion.opcode & IBV_WC_RECV)) {
     completion.wc_flags = ibv_wc_read_wc_flags(cq_);
     completion.byte_len = ibv_wc_read_byte_len(cq_);

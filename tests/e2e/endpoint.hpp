@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -30,18 +31,21 @@ struct Options {
   uint32_t job_id = 1;
   uint32_t depth = 16;  // send and receive work requests
   uint32_t sges = 1;
-  bool events = false;   // sleep on the completion channel instead of polling
-  bool imm64 = false;    // ask for 64-bit immediate data
-  bool rma = false;      // peers may read, write and change the buffer
-  bool indexed = false;  // the buffer's region has a portal index of its own
+  bool events = false;          // sleep on the completion channel instead of polling
+  bool imm64 = false;           // ask for 64-bit immediate data
+  bool rma = false;             // peers may read, write and change the buffer
+  bool indexed = false;         // the buffer's region has a portal index of its own
+  std::optional<uint32_t> qpn;  // asked for
   uint32_t src_id = 7;
   uint8_t rnr_retry = 7;
+  uint8_t retry_cnt = 7;
   size_t buffer_bytes = 1 << 20;
 };
 
 struct Completion {
   uint64_t wr_id;
   ibv_wc_status status;
+  uint32_t vendor_err;
   ibv_wc_opcode opcode;
   uint32_t byte_len;
   unsigned wc_flags;
@@ -62,6 +66,13 @@ enum class Operation {
   cmp_swap
 };
 
+// What a request names instead of the peer's buffer.
+struct Remote {
+  uint64_t rkey64;
+  uint32_t rkey;
+  uint64_t address;
+};
+
 // A request through the builders: between a part of the own buffer and a part of the peer's.
 struct Request {
   Operation operation;
@@ -72,6 +83,9 @@ struct Request {
   bool use_inline = false;
   uint64_t imm = 0;
   uint64_t operand = 0, swap = 0;  // what is added, or compared with
+  std::optional<Remote> remote = {};
+  std::optional<uint32_t> jkey = {};      // another than the own
+  std::optional<unsigned> addr_idx = {};  // instead of the peer's address handle
 };
 
 inline bool is_atomic(Operation operation) {
@@ -130,7 +144,12 @@ class Endpoint {
   Completion wait(const std::function<bool()>& alive = {});
 
   ibv_context* context() { return context_.get(); }
+  ibv_pd* pd() { return pd_.get(); }
+  ibv_job* job() { return job_.get(); }
+  ibv_job_key* job_key() { return jkey_.get(); }
+  ibv_cq* cq() { return cq_owner_.get(); }
   ibv_qp* qp() { return qp_.get(); }
+  void destroy_qp() { qp_.reset(); }
 
   static constexpr size_t guard = 64;
 

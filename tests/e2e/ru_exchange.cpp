@@ -5,7 +5,6 @@
 //
 //   ru_exchange SCENARIO [--receiver-dev cxi0] [--sender-dev cxi0] [--events] [--imm none|32|64]
 //   ...
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -16,7 +15,7 @@
 #include <cstdio>
 #include <map>
 
-#include "endpoint.hpp"
+#include "wire.hpp"
 
 namespace {
 
@@ -24,6 +23,7 @@ using e2e::Address;
 using e2e::Completion;
 using e2e::Endpoint;
 using e2e::fail;
+using e2e::Wire;
 using Immediate = Endpoint::Immediate;
 
 struct Settings {
@@ -34,31 +34,6 @@ struct Settings {
 };
 
 constexpr uint64_t imm_value = 0xcacadeadbeef0123;
-
-// Carries addresses and one-word notes between the two processes, outside of the NIC.
-class Wire {
- public:
-  explicit Wire(int fd) : fd_(fd) {}
-  template <class T>
-  void put(const T& value) {
-    if (write(fd_, &value, sizeof value) != sizeof value) fail("the other side is gone");
-  }
-  template <class T>
-  T take() {
-    T value;
-    if (recv(fd_, &value, sizeof value, MSG_WAITALL) != sizeof value)
-      fail("the other side is gone");
-    return value;
-  }
-  bool alive() const {
-    pollfd descriptor{fd_, POLLIN, 0};
-    char byte;
-    return poll(&descriptor, 1, 0) == 0 || recv(fd_, &byte, 1, MSG_PEEK) > 0;
-  }
-
- private:
-  int fd_;
-};
 
 void expect_success(const Completion& completion, const char* where) {
   if (completion.status != IBV_WC_SUCCESS)
