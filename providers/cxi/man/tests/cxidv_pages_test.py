@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The manual pages of direct verbs say what their headers say."""
+import os
+import pathlib
+import re
+import unittest
+
+from man_tests import ROOT, Headers, Manual, pages_tests
+
+CXI = ROOT / "providers" / "cxi"
+INFINIBAND = CXI / "include" / "infiniband"
+VERBS = ROOT / "libibverbs" / "include"
+GENERATED = pathlib.Path(os.environ.get("MAN_PAGES_INCLUDE", ROOT / "build" / "include"))
+# What is in the header only because the other inline functions need it.
+HELPERS = {
+    "cxidv_cmdq_copy_to_window", "cxidv_cmdq_has_room", "cxidv_cmdq_known_free", "cxidv_cmdq_next_unit",
+    "cxidv_cmdq_pad_slot", "cxidv_cmdq_reserve", "cxidv_cmdq_reserve_ct", "cxidv_cmdq_ring_low_latency",
+    "cxidv_cmdq_take", "cxidv_amo_is_short", "cxidv_command_size", "cxidv_copy_words4", "cxidv_ct_store",
+    "cxidv_dfa_word", "cxidv_emit_command", "cxidv_emit_ct_command", "cxidv_emit_ct_words",
+    "cxidv_emit_immediate", "cxidv_emit_target", "cxidv_emit_trig_command", "cxidv_eq_after",
+    "cxidv_eq_store_state", "cxidv_pid_any", "cxidv_pid_bits_valid", "cxidv_store_command",
+    "cxidv_store_slot",
+}
+
+
+def public_headers():
+    """Returns the headers of cxidv but the one for order between processor and NIC, all helpers."""
+    return [path for path in sorted(INFINIBAND.glob("cxidv*.h")) if path.name != "cxidv_mmio.h"]
+
+
+class CxidvHeaders(Headers):
+    def __init__(self):
+        super().__init__(public_headers())
+        unknown = HELPERS - self.functions
+        assert not unknown, f"helpers that are gone: {unknown}"
+        self.functions -= HELPERS
+        around = [GENERATED / "ethernet" / "cassini_user_defs.h", *(VERBS / "infiniband").glob("*.h")]
+        others = Headers([path for path in around if path.is_file()])
+        self.names |= others.names
+        self.others = others.functions
+        self.structures = dict(re.findall(r"struct (cxidv_\w+) \{(.*?)^\}", self.code, re.S | re.M))
+        self.constants = set(re.findall(r"^\t(CXIDV_\w+)", self.code, re.M))
+        self.constants |= set(re.findall(r"^#define (CXIDV_\w+) ", self.text, re.M))
+
+
+HEADERS = CxidvHeaders()
+EXAMPLES = {path.stem for path in (CXI / "examples").glob("*.c")}
+MANUAL = Manual(
+    CXI / "man", HEADERS, "#include <infiniband/cxidv.h>", "cxidv_|CXIDV_|c_|C_|ibv_|IBV_",
+    [CXI / "include", VERBS, ROOT / "kernel-headers", GENERATED],
+    other_names={"ibv_ru", "ibv_wr_post", *EXAMPLES},
+    other_functions=HEADERS.others,
+    other_pages=[ROOT / "libibverbs" / "man"],
+    sections=("NAME", "SYNOPSIS", "DESCRIPTION", "THREAD SAFETY", "RETURN VALUE", "ERRORS", "SEE ALSO"))
+
+globals().update(pages_tests(MANUAL))
+
+
+class Members(unittest.TestCase):
+    def test_a_page_explains_every_member_of_each_structure(self):
+        for name, body in HEADERS.structures.items():
+            members = set(re.findall(r"(\w+)(?:\[\w+\])?;", body))
+            left = [members - set(re.findall(r"\w+", page.prose())) for page in MANUAL.functions
+                    if re.search(rf"\bstruct {name}\b", page.text)]
+            with self.subTest(structure=name):
+                self.assertEqual(min(left, key=len, default=members), set())
+
+    def test_a_page_names_every_constant(self):
+        words = {word for page in MANUAL.texts for word in re.findall(r"\bCXIDV_\w+", page.text)}
+        internal = {"CXIDV_COMMAND_HEAD", "CXIDV_RESTRICTED_BIT"}
+        self.assertEqual(HEADERS.constants - words - internal, set())
+
+    def test_the_overview_has_every_function(self):
+        if not MANUAL.built:
+            self.skipTest("the pages were not built: there is no pandoc")
+        overview = (MANUAL.built / "man7" / "cxidv.7").read_text().replace("\\f[B]", "").replace("\\f[R]", "")
+        listed = set(re.findall(r"\b(cxidv_\w+)\(3\)", overview.replace("\\_", "_")))
+        self.assertEqual(HEADERS.functions - listed, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
