@@ -118,8 +118,7 @@ static inline const union c_event *cxidv_eq_next(struct cxidv_eq *eq)
 static inline void cxidv_eq_store_state(struct cxidv_eq *eq)
 {
 	cxidv_to_device_barrier(); /* partner: the NIC's next round, which must not be cleared over */
-	cxidv_store_doorbell(eq->sw_state, __atomic_load_n(&eq->sw_value, __ATOMIC_RELAXED) |
-						   eq->cleared_offset / C_EE_CFG_ECB_SIZE);
+	cxidv_store_doorbell(eq->sw_state, eq->sw_value | eq->cleared_offset / C_EE_CFG_ECB_SIZE);
 	cxidv_flush_writes();
 }
 
@@ -149,11 +148,13 @@ static inline void cxidv_eq_ack(struct cxidv_eq *eq)
  * with cxidv_eq_peek() after arming, and only then sleep.
  *
  * The NIC notifies once for each value of bits 44-47 of the software state while event_int_disable is 0;
- * cxidv_get_eq_event() steps the value and sets the bit.
+ * cxidv_get_eq_event() counts on to the next.
  */
 static inline void cxidv_eq_arm(struct cxidv_eq *eq)
 {
-	__atomic_and_fetch(&eq->sw_value, ~((uint64_t)1 << 32), __ATOMIC_RELAXED);
+	uint64_t value = (__atomic_load_n(&eq->notified, __ATOMIC_ACQUIRE) + 1) & 15;
+
+	eq->sw_value = (eq->sw_value & ~((uint64_t)15 << 44 | (uint64_t)1 << 32)) | value << 44;
 	cxidv_eq_store_state(eq);
 	/* Partner: the NIC fences between writing an event and looking at the state. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -188,8 +189,7 @@ static inline void cxidv_eq_ack_drops(struct cxidv_eq *eq)
 	uint64_t sequence = cxidv_load_acquire(eq->ring + 8) >> 60 & 1;
 
 	__atomic_and_fetch(eq->ring + 15, (uint8_t)0xfe, __ATOMIC_RELAXED);
-	__atomic_and_fetch(&eq->sw_value, ~((uint64_t)1 << 40), __ATOMIC_RELAXED);
-	__atomic_or_fetch(&eq->sw_value, sequence << 40, __ATOMIC_RELAXED);
+	eq->sw_value = (eq->sw_value & ~((uint64_t)1 << 40)) | sequence << 40;
 	cxidv_eq_store_state(eq);
 }
 
