@@ -177,7 +177,7 @@ class Built:
     @unittest.skipUnless(shutil.which("groff"), "there is no groff")
     def test_groff_has_no_warnings(self):
         for page in self.manual.pages:
-            result = subprocess.run(["groff", "-t", "-man", "-Tutf8", "-ww", "-z", "-rLL=80n",
+            result = subprocess.run(["groff", "-t", "-man", "-Tutf8", "-ww", "-z", "-rLL=78n",
                                      str(self.manual.made(page))],
                                     capture_output=True, text=True, check=False)
             with self.subTest(page=page.path.name):
