@@ -90,14 +90,36 @@ struct cxi_abi_get_context_resp {
 };
 
 /* ------------------------------------------------------------------------------------------------
+ * PD / ALLOC (the write command ALLOC_PD): UHW_IN (optional).
+ *
+ * A PD is of one logical NI: its regions, job keys and queue pairs are made there. Without driver data
+ * that is the context's own. A logical NI made by LNI CREATE is busy while a PD is of it.
+ *
+ * Errors: ENOENT no such logical NI; the refusals of the context's own; ENOSPC too many PDs.
+ */
+struct cxi_abi_alloc_pd_req {
+	__u32 lni_handle; /* or CXI_ABI_HANDLE_NONE: the context's own */
+	__u32 reserved_20;
+};
+
+/* ------------------------------------------------------------------------------------------------
  * CQ / CREATE: UHW_IN and UHW_OUT.
  *
  * A CQ is one event queue. The driver allocates the ring, slot 0 of which is struct c_eq_status, and
  * reserves min(16383, 2 * cqe + 64) slots that messages from the network cannot take; the rest of the
  * ring, at least cqe slots, is theirs. RESP_CQE returns cqe as asked.
  *
+ * Instead, eq_handle names an event queue that EQ CREATE made. Its reserve is raised to the same number
+ * if it is lower, and goes back when the CQ goes; records on its channel carry the CQ's user handle
+ * meanwhile; unread ones of its own are taken out of the channel, and so are unread ones of the CQ when
+ * it goes. Value and state of the software-state word stay as they are. The event queue is busy, and no
+ * queue or portal entry of the program can be made on it, while the CQ lives.
+ *
  * Errors: EINVAL cqe 0 or above 65536, a bad flag; the refusals of the logical NI; ENOSPC the
- * service's event queues are used up.
+ * service's event queues are used up. On an event queue: ENOENT no such event queue or logical NI;
+ * EBUSY something uses it, or a resize is under way; EINVAL it lacks one of eq_flags, is of another
+ * logical NI than lni_handle, has another channel than the CQ (or one has none), or its ring has fewer
+ * slots than the reserve, cqe and two.
  */
 enum cxi_abi_eq_flags {
 	CXI_ABI_EQ_INIT_LONG = 1 << 2,		 /* initiator events of 32 bytes, with time stamp */
@@ -110,6 +132,9 @@ enum cxi_abi_eq_flags {
 struct cxi_abi_create_cq_req {
 	__u32 eq_flags;	 /* enum cxi_abi_eq_flags */
 	__u32 eq_handle; /* build on this event queue, or CXI_ABI_HANDLE_NONE: make one */
+	/* where to make it, or CXI_ABI_HANDLE_NONE: the context's own, the one of eq_handle */
+	__u32 lni_handle;
+	__u32 reserved_60;
 };
 
 struct cxi_abi_eq_info {
@@ -142,13 +167,17 @@ struct cxi_abi_create_cq_resp {
  * Makes, in the VNI of the job key (and, for an absolute QPN, in each VNI of the service's list, if it
  * has a list and not a range): the PID (that of SOURCE_QPN, else the PD's, else the lowest free one) and its domain, the
  * resource index (that of SOURCE_QPN, else the lowest free), a transmit and a target command queue, the
- * receive and the memory portal entry (mapped, enabled), and the slot memory. The state is RTS.
+ * receive and the memory portal entry (mapped, enabled), and the slot memory. The state is RTS. PIDs
+ * that are reserved for the PD's logical NI count as free when SOURCE_QPN names them. The transmit queue
+ * starts on the job key's profile, or on the one that cp_handle names, which is busy meanwhile. The
+ * parts have handles that are EBUSY on destroy; they go with the queue pair.
  *
  * Errors: EINVAL a relative QPN without a job key, reserved bits in SOURCE_QPN, a PID other than the one
- * the PD has latched, semantics that the device does not offer, a size out of range, CQs of another
- * context; EEXIST never; EBUSY never; ENOSPC the PID belongs to another PD, the resource index is
- * taken, list entries or queues of the service are used up; ENOMEM the event slots cannot be reserved;
- * EPERM the VNI is no longer granted.
+ * the PD has latched, semantics that the device does not offer, a size out of range, CQs, a job key or a
+ * profile of another logical NI than the PD's, a profile of another VNI than the queue pair sends in;
+ * ENOENT no such profile; EEXIST never; EBUSY never; ENOSPC the PID belongs to another PD, the resource
+ * index is taken, list entries or queues of the service are used up; ENOMEM the event slots cannot be
+ * reserved; EPERM the VNI is no longer granted.
  */
 struct cxi_abi_create_qp_req {
 	__u32 tx_slots;	       /* 64-byte command slots of the transmit queue, at least 64 */
@@ -158,7 +187,7 @@ struct cxi_abi_create_qp_req {
 	__u32 slot_bytes;      /* bytes of one send slot's memory, 0 for none; a multiple of 64 */
 	__u32 slot_count;
 	__u32 recv_le_charge; /* list entries charged for receives: at most this many are posted */
-	__u32 reserved_e0;
+	__u32 cp_handle;      /* the profile to start on, or CXI_ABI_HANDLE_NONE: that of the job key */
 };
 
 struct cxi_abi_cmdq_info {
@@ -258,8 +287,8 @@ struct cxi_abi_attach_mr_resp {
  * COMP_CNTR / CREATE: UHW_OUT (optional). A completion counter is a counting event of the context's
  * logical NI; commands and list entries name it. Values: successes up to 2^48 - 1, errors up to 127
  * (EINVAL beyond); the NIC counts successes, errors are what MODIFY sets and adds. QP ATTACH_COMP_CNTR
- * records what is counted and keeps the counter busy: EOPNOTSUPP a remote operation, EBUSY the queue
- * pair has a counter for the operation.
+ * records what is counted and keeps the counter busy: EOPNOTSUPP a remote operation, EINVAL the queue
+ * pair is of another logical NI, EBUSY it has a counter for the operation.
  */
 struct cxi_abi_create_comp_cntr_resp {
 	__u32 ct;
@@ -270,8 +299,8 @@ struct cxi_abi_create_comp_cntr_resp {
  * JOB / ALLOC and IMPORT: UHW_OUT (optional). The job id is the VNI.
  *
  * Errors: EINVAL an id of 0 or above 65535, a bad port, GID index or flag, more address entries than
- * the device has; EPERM the context's service does not grant the VNI to the caller (there is no
- * exception for root); EEXIST this context has allocated the job already (import may repeat); EBADF or
+ * the device has; EPERM neither the context's service nor that of a logical NI made in the context
+ * grants the VNI to the caller (there is no exception for root); EEXIST this context has allocated the job already (import may repeat); EBADF or
  * EINVAL (import) a descriptor that is not an exported job; DEALLOC: EBUSY while a job key refers to it.
  */
 struct cxi_abi_job_resp {
@@ -284,8 +313,9 @@ struct cxi_abi_job_resp {
 /*
  * JKEY / CREATE: UHW_OUT (optional). Takes a communication profile for the job's VNI and the first
  * traffic class of the service (best effort where it grants every class); profiles are shared by keys of
- * one VNI and live until the context closes.
- * Errors: ENOSPC 256 keys in this context, or no profile is left. DESTROY: EBUSY while a QP or MR uses it.
+ * one VNI and live as long as the logical NI of the PD.
+ * Errors: EPERM the service of the PD's logical NI does not grant the job's VNI to the caller; ENOSPC
+ * 256 keys in this context, or no profile is left. DESTROY: EBUSY while a QP or MR uses it.
  */
 struct cxi_abi_create_jkey_resp {
 	__u32 lcid;
@@ -558,7 +588,7 @@ struct cxi_abi_eq_req {
 
 /*
  * CMDQ: CREATE, DESTROY. RESP is struct cxi_abi_cmdq_info. EINVAL a profile of another logical NI, a
- * triggered queue on an LCID other than 0; ENOSPC; E2BIG more than 65536 slots.
+ * triggered queue on an LCID other than 0; EBUSY the event queue serves a CQ; ENOSPC; E2BIG more than 65536 slots.
  */
 enum cxi_abi_cmdq_methods {
 	CXI_METHOD_CMDQ_CREATE = (1U << UVERBS_ID_NS_SHIFT),
@@ -578,7 +608,7 @@ struct cxi_abi_cmdq_req {
 };
 
 /*
- * PTE: a portal entry. TRANSITION does what SETSTATE to software managed does, at once: EAGAIN another
+ * PTE: a portal entry. CREATE: EBUSY the event queue serves a CQ. TRANSITION does what SETSTATE to software managed does, at once: EAGAIN another
  * drop count, EINVAL it is not disabled. INVALIDATE_LE cuts off what still uses an unlinked entry.
  */
 enum cxi_abi_pte_methods {
@@ -705,7 +735,8 @@ struct cxi_abi_telem_result {
 
 CXI_ABI_ASSERT_SIZE(cxi_abi_get_context_req, 8);
 CXI_ABI_ASSERT_SIZE(cxi_abi_get_context_resp, 112);
-CXI_ABI_ASSERT_SIZE(cxi_abi_create_cq_req, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_alloc_pd_req, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_create_cq_req, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_eq_info, 40);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_cq_resp, 40);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_qp_req, 32);

@@ -70,6 +70,7 @@ int make_cq(Context& context, ibv_cq_init_attr_ex& attr, Cq*& made) noexcept {
   CreateCqCommand command = {};
   CreateCqResponse response = {};
   command.driver.eq_handle = CXI_ABI_HANDLE_NONE;
+  command.driver.lni_handle = CXI_ABI_HANDLE_NONE;
   if (cq->timestamps) command.driver.eq_flags = CXI_ABI_EQ_INIT_LONG | CXI_ABI_EQ_TGT_LONG;
   // What the process promises about threads is no business of the kernel, and time stamps are a
   // property of the event queue.

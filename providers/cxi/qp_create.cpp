@@ -83,6 +83,7 @@ int command_create(Qp& qp, ibv_qp_init_attr_ex& attr, CreateQpResponse& response
   request.slot_count = cap.max_send_wr ? std::bit_ceil(cap.max_send_wr) : 0;
   request.slot_bytes = request.slot_count ? send_slot_bytes : 0;
   request.recv_le_charge = cap.max_recv_wr;
+  request.cp_handle = CXI_ABI_HANDLE_NONE;
 
   ib_uverbs_qp_semantics semantics;
   DECLARE_COMMAND_BUFFER(link, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, 3);

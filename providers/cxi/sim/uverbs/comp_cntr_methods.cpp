@@ -78,6 +78,8 @@ int attach_comp_cntr(Call& call) {
   if (int error = call.flags(UVERBS_ATTR_QP_ATTACH_COMP_CNTR_OP_MASK, known_ops, ops)) return error;
   if (ops == 0) return EINVAL;
   if (ops & ~countable) return EOPNOTSUPP;
+  // Commands can name only counters of their own logical NI.
+  if (&counter->counter->lni() != qp->lni.get()) return EINVAL;
   for (uint32_t op = 1; op <= known_ops; op <<= 1) {
     if ((ops & op) && qp->counters.contains(op)) return EBUSY;
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "uverbs/handlers.hpp"
+#include "uverbs/native.hpp"
 
 namespace sim::uverbs {
 namespace {
@@ -12,16 +12,36 @@ constexpr uint32_t known_eq_flags = CXI_ABI_EQ_INIT_LONG | CXI_ABI_EQ_TGT_LONG |
                                     CXI_ABI_EQ_EC_DISABLE;
 constexpr uint64_t known_cq_flags = 1 << 0 | 1 << 1;  // time stamps of completions, ignore overrun
 
+uint32_t reserve_of(uint32_t cqe) {
+  return static_cast<uint32_t>(std::min<uint64_t>(max_eq_reserve, 2ull * cqe + 64));
+}
+
+constexpr uint32_t status_and_guard = 2;
+
 // The queue of a CQ that brings none. Queue pairs raise the reserve later, up to its maximum, and
 // the ring does not grow: it has room from the start for all that can be reserved.
 nic::Made<std::unique_ptr<EventQueue>> make_queue(std::shared_ptr<Lni> lni, Arena& arena,
                                                   uint32_t flags, uint32_t cqe) {
   EventQueue::Spec spec;
   spec.flags = flags;
-  spec.reserve = static_cast<uint32_t>(std::min<uint64_t>(max_eq_reserve, 2ull * cqe + 64));
-  constexpr uint32_t status_and_guard = 2;
+  spec.reserve = reserve_of(cqe);
   spec.slots = status_and_guard + max_eq_reserve + cqe;
   return EventQueue::make(std::move(lni), arena, spec);
+}
+
+// Whether a queue that the program made can serve the CQ.
+int check_queue(Call& call, const cxi_abi_create_cq_req& req, uint32_t cqe, const EqObject& eq,
+                const EventPipe* channel) {
+  EventQueue& queue = *eq.resource;
+  if (req.lni_handle != CXI_ABI_HANDLE_NONE) {
+    auto lni = named_lni(call, req.lni_handle);
+    if (!lni) return lni.error;
+    if (lni.value.get() != &queue.lni()) return EINVAL;
+  }
+  if (eq.uses != 0 || queue.resizing()) return EBUSY;
+  if ((req.eq_flags & ~queue.flags()) || queue.notifier.channel() != channel) return EINVAL;
+  const uint64_t reserve = std::max(queue.reserve(), reserve_of(cqe));
+  return status_and_guard + reserve + cqe > queue.slots() ? EINVAL : 0;
 }
 
 }  // namespace
@@ -38,38 +58,35 @@ int create_cq(Call& call) {
   cxi_abi_create_cq_req req{};
   if (int error = call.driver_in(req)) return error;
   if (cqe == 0 || cqe > max_cqe || (req.eq_flags & ~known_eq_flags)) return EINVAL;
-
-  auto lni = call.file.lni(call.caller);
-  if (!lni) return lni.error;
-  auto cq = std::make_unique<Cq>(call.file);
-  auto queue = std::make_unique<Cq::Queue>();
-  if (req.eq_handle == CXI_ABI_HANDLE_NONE) {
-    auto made = make_queue(lni.value, *call.file.arena, req.eq_flags, cqe);
-    if (!made) return made.error;
-    queue->owned = Owned(call.add(std::make_unique<EqObject>(call.file, std::move(made.value))));
-  } else {
-    Object* named = call.file.objects.find(req.eq_handle);
-    if (!named || named->type != CXI_OBJECT_EQ) return ENOENT;
-    // Its flags were chosen when it was made, and it serves one CQ.
-    if (req.eq_flags != 0) return EINVAL;
-    if (named->uses != 0) return EBUSY;
-    queue->borrowed = Use(static_cast<EqObject*>(named));
+  if (req.reserved_60) return EINVAL;
+  std::shared_ptr<EventPipe> channel;
+  if (call.has(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL)) {
+    channel = call.file.channel(call.identity(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL));
   }
-  cq->queue_object = std::move(queue);
+
+  auto cq = std::make_unique<Cq>(call.file);
   cq->cqe = cqe;
+  cq->notifies = channel != nullptr;
   cq->user_handle = call.in<uint64_t>(UVERBS_ATTR_CREATE_CQ_USER_HANDLE);
   cq->async = call.has(UVERBS_ATTR_CREATE_CQ_EVENT_FD)
                   ? call.file.async(call.identity(UVERBS_ATTR_CREATE_CQ_EVENT_FD))
                   : call.file.default_async();
-  if (call.has(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL)) {
-    if (cq->queue().notifier.attached()) return EINVAL;
-    cq->queue().notifier.attach(
-        call.file.channel(call.identity(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL)), cq->user_handle);
-    cq->notifies = true;
+  if (req.eq_handle == CXI_ABI_HANDLE_NONE) {
+    auto lni = named_lni(call, req.lni_handle);
+    if (!lni) return lni.error;
+    auto queue = make_queue(lni.value, *call.file.arena, req.eq_flags, cqe);
+    if (!queue) return queue.error;
+    if (channel) queue.value->notifier.attach(std::move(channel), cq->user_handle);
+    cq->own(call.add(std::make_unique<EqObject>(call.file, std::move(queue.value))));
+  } else {
+    auto* eq = find_object<EqObject>(call.file, req.eq_handle, CXI_OBJECT_EQ);
+    if (!eq) return ENOENT;
+    if (int error = check_queue(call, req, cqe, *eq, channel.get())) return error;
+    if (int error = cq->borrow(*eq, reserve_of(cqe))) return error;
   }
   Cq& made = call.made(UVERBS_ATTR_CREATE_CQ_HANDLE, std::move(cq));
   cxi_abi_create_cq_resp resp{};
-  resp.eq = made.queue().info(made.queue_object->handle());
+  resp.eq = made.queue().info(made.queue_handle());
   call.put(UVERBS_ATTR_CREATE_CQ_RESP_CQE, cqe);
   call.driver_out(resp);
   return 0;

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "uverbs/exported_jobs.hpp"
-#include "uverbs/handlers.hpp"
+#include "uverbs/native.hpp"
 
 namespace sim::uverbs {
 namespace {
@@ -22,13 +22,22 @@ nic::Made<uint32_t> resolve(const NicState& nic, const ib_uverbs_ah_attr_ex& att
   return nic.resolve(ah.grh.sgid_index, ah.grh.dgid);
 }
 
-// The grant is that of the context's service to the caller, who may not be its opener.
+// What a service grants to the caller, who may not be the opener of the context.
+bool grants(Call& call, Lni& lni, uint16_t vni) {
+  const Service& service = lni.service();
+  return service.enabled && service.has_vni(vni) && service.admits(call.caller.credentials());
+}
+
+// The grant is that of a service on which the context has a logical NI; its own comes last, because
+// asking makes it.
 int check_grant(Call& call, uint16_t vni) {
-  auto lni = call.file.lni(call.caller);
-  if (!lni) return lni.error;
-  Service& service = lni.value->service();
-  if (!service.enabled || !service.has_vni(vni)) return EPERM;
-  return service.admits(call.caller.credentials()) ? 0 : EPERM;
+  for (const auto& [handle, object] : call.file.objects.all()) {
+    if (object->type != CXI_OBJECT_LNI) continue;
+    if (grants(call, *static_cast<const LniObject&>(*object).lni, vni)) return 0;
+  }
+  auto own = call.file.lni(call.caller);
+  if (!own) return own.error;
+  return grants(call, *own.value, vni) ? 0 : EPERM;
 }
 
 int hold(Call& call, uint16_t handle_attr, std::shared_ptr<JobRecord> record, bool allocated) {
@@ -166,6 +175,7 @@ int create_jkey(Call& call) {
   if (int error = no_flags(call, UVERBS_ATTR_CREATE_JKEY_FLAGS)) return error;
   auto* job = call.object<Job>(UVERBS_ATTR_CREATE_JKEY_JOB_HANDLE);
   auto* pd = call.object<Pd>(UVERBS_ATTR_CREATE_JKEY_PD_HANDLE);
+  if (!grants(call, *pd->lni, job->record->vni)) return EPERM;
   File& file = call.file;
   auto free_slot = std::ranges::find(file.job_keys, nullptr);
   if (free_slot == file.job_keys.end()) return ENOSPC;

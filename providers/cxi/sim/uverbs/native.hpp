@@ -22,11 +22,12 @@ class LniObject final : public Object {
 
 class CpObject final : public Object {
  public:
-  CpObject(File& f, std::shared_ptr<Lni> l, unsigned n)
-      : Object(f, CXI_OBJECT_CP), lni(std::move(l)), lcid(n) {}
+  CpObject(File& f, std::shared_ptr<Lni> l, uint16_t v, unsigned n)
+      : Object(f, CXI_OBJECT_CP), lni(std::move(l)), vni(v), lcid(n) {}
   ~CpObject() override { lni->drop_profile(lcid); }
 
   const std::shared_ptr<Lni> lni;
+  const uint16_t vni;
   const unsigned lcid;
 };
 
@@ -74,8 +75,16 @@ class SvcObject final : public Object {
   const uint32_t service_id;
 };
 
-// The logical NI that a call names, or the context's own.
+// The logical NI that a call names by an attribute, or the context's own.
 nic::Made<std::shared_ptr<Lni>> named_lni(Call& call);
+// The same for a handle in driver data, where CXI_ABI_HANDLE_NONE is the context's own.
+nic::Made<std::shared_ptr<Lni>> named_lni(Call& call, uint32_t handle);
+// The object of a type that a handle in driver data names, or null.
+template <class T>
+T* find_object(const File& file, uint32_t handle, uint16_t type) {
+  Object* object = file.objects.find(handle);
+  return object && object->type == type ? static_cast<T*>(object) : nullptr;
+}
 // EINVAL VNI 0, ENOENT the service does not have it, EPERM the caller is not admitted.
 int check_vni(Call& call, Lni& lni, uint32_t vni);
 

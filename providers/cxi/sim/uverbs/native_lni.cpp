@@ -32,6 +32,13 @@ nic::Made<std::shared_ptr<Lni>> named_lni(Call& call) {
   return call.file.lni(call.caller);
 }
 
+nic::Made<std::shared_ptr<Lni>> named_lni(Call& call, uint32_t handle) {
+  if (handle == CXI_ABI_HANDLE_NONE) return call.file.lni(call.caller);
+  auto* named = find_object<LniObject>(call.file, handle, CXI_OBJECT_LNI);
+  if (!named) return {nullptr, ENOENT};
+  return {named->lni, 0};
+}
+
 int check_vni(Call& call, Lni& lni, uint32_t vni) {
   if (vni == 0 || vni > 0xffff) return EINVAL;
   if (!lni.service().has_vni(static_cast<uint16_t>(vni))) return ENOENT;
@@ -82,7 +89,7 @@ int cp_alloc(Call& call) {
           : lni.value->take_profile(req.vni, req.traffic_class, req.traffic_class_type, false);
   if (!lcid) return lcid.error;
   call.made(CXI_ATTR_HANDLE,
-            std::make_unique<CpObject>(call.file, std::move(lni.value), lcid.value));
+            std::make_unique<CpObject>(call.file, std::move(lni.value), req.vni, lcid.value));
   call.put(CXI_ATTR_RESP, cxi_abi_cp_resp{lcid.value, 0});
   return 0;
 }

@@ -63,6 +63,7 @@ int pte_create(Call& call) {
   if (!lni) return lni.error;
   auto* eq = call.object<EqObject>(CXI_ATTR_EQ_HANDLE);
   if (eq && &(*eq)->lni() != lni.value.get()) return EINVAL;
+  if (eq && (*eq)->serves_cq) return EBUSY;
   auto entry =
       PortalEntry::make(lni.value, pte_config(req.flags, eq ? (*eq)->eqn() : 0), req.le_charge);
   if (!entry) return entry.error;

@@ -114,6 +114,7 @@ int cmdq_create(Call& call) {
   if (cp && cp->lni != lni.value) return EINVAL;
   if (cp && spec.triggered && cp->lcid != 0) return EINVAL;
   if (eq && &(*eq)->lni() != lni.value.get()) return EINVAL;
+  if (eq && (*eq)->serves_cq) return EBUSY;
   spec.lcid = cp ? cp->lcid : 0;
   spec.eqn = eq ? (*eq)->eqn() : 0;
   auto queue = CommandQueue::make(lni.value, *call.file.arena, spec);

@@ -2,6 +2,7 @@
 #include "uverbs/notifier.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sim::uverbs {
 namespace {
@@ -15,7 +16,7 @@ constexpr size_t max_backlog = 1024;
 void Notifier::attach(std::shared_ptr<EventPipe> pipe, uint64_t user_handle) {
   *this = Notifier();
   pipe_ = std::move(pipe);
-  user_handle_ = user_handle;
+  reader_.user_handle = user_handle;
 }
 
 void Notifier::raise(uint8_t armed_value) {
@@ -27,12 +28,12 @@ void Notifier::raise(uint8_t armed_value) {
 }
 
 bool Notifier::flush() {
-  const ib_uverbs_comp_event_desc record{user_handle_};
+  const ib_uverbs_comp_event_desc record{reader_.user_handle};
   bool any = false;
   while (pending_ != 0) {
     switch (pipe_->write(std::as_bytes(std::span(&record, 1)))) {
       case EventPipe::Written::done:
-        ++written_;
+        ++reader_.written;
         --pending_;
         any = true;
         break;
@@ -49,8 +50,19 @@ bool Notifier::flush() {
 uint32_t Notifier::finish() {
   if (!pipe_) return 0;
   pending_ = 0;
-  uint32_t removed = pipe_->remove(user_handle_);
-  return written_ - std::min(removed, written_);
+  uint32_t removed = pipe_->remove(reader_.user_handle);
+  reader_.written -= std::min(removed, reader_.written);
+  return reader_.written;
+}
+
+Notifier::Reader Notifier::lend(uint64_t user_handle) {
+  finish();
+  return std::exchange(reader_, {user_handle, 0});
+}
+
+void Notifier::give_back(const Reader& lender) {
+  finish();
+  reader_ = lender;
 }
 
 void AsyncChannel::raise(uint64_t element, uint32_t type, std::shared_ptr<uint32_t> count) {

@@ -32,11 +32,20 @@ class Notifier {
   // still read, which is what it will be asked to have acknowledged.
   uint32_t finish();
 
+  // Who reads the records: what they carry, and how many there were of them.
+  struct Reader {
+    uint64_t user_handle = 0;
+    uint32_t written = 0;
+  };
+  // Records are somebody else's until they are given back. Unread ones do not change hands.
+  Reader lend(uint64_t user_handle);
+  void give_back(const Reader& lender);
+  const EventPipe* channel() const { return pipe_.get(); }
+
  private:
   std::shared_ptr<EventPipe> pipe_;
-  uint64_t user_handle_ = 0;
+  Reader reader_;
   std::optional<uint8_t> told_;
-  uint32_t written_ = 0;
   uint32_t pending_ = 0;  // at most one for each value the program can arm with
 };
 

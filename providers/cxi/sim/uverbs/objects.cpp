@@ -16,8 +16,11 @@ Pd::~Pd() {
 }
 
 void Pd::unclaim() {
-  for (uint16_t vni : vnis_)
+  for (uint16_t vni : vnis_) {
     file.nic.pids.release(vni, *pid);
+    // A reserved PID stays its logical NI's.
+    if (lni->reserved.contains({vni, *pid})) file.nic.pids.take(vni, *pid, lni.get());
+  }
   vnis_.clear();
   pid.reset();
 }
@@ -27,7 +30,7 @@ int Pd::claim(unsigned wanted, const std::vector<uint16_t>& vnis) {
   PidTable& pids = file.nic.pids;
   for (uint16_t vni : vnis) {
     const void* owner = pids.owner(vni, wanted);
-    if (owner && owner != this) return ENOSPC;
+    if (owner && owner != this && owner != lni.get()) return ENOSPC;
   }
   for (uint16_t vni : vnis) {
     pids.take(vni, wanted, this);
@@ -37,12 +40,37 @@ int Pd::claim(unsigned wanted, const std::vector<uint16_t>& vnis) {
   return 0;
 }
 
+void Cq::own(EqObject& queue) {
+  queue_ = &queue;
+  owned_ = Owned(queue);
+  queue->serves_cq = true;
+}
+
+int Cq::borrow(EqObject& queue, uint32_t reserve) {
+  if (reserve > queue->reserve()) {
+    const int more = static_cast<int>(reserve - queue->reserve());
+    if (int error = queue->change_reserve(more)) return error;
+    raised_ = more;
+  }
+  queue_ = &queue;
+  borrowed_ = Use(&queue);
+  queue->serves_cq = true;
+  lender_ = queue->notifier.lend(user_handle);
+  return 0;
+}
+
 Cq::~Cq() {
-  if (!queue_object) return;
+  if (!queue_) return;
   if (notifies) {
     queue().notifier.finish();
-    queue().notifier.detach();
     file.nic.notify_at(queue(), 0);
+  }
+  if (borrowed_) {
+    queue().notifier.give_back(lender_);
+    queue().change_reserve(-raised_);
+    queue().serves_cq = false;
+  } else {
+    queue().notifier.detach();
   }
   if (async) async->remove(user_handle);
 }

@@ -86,22 +86,26 @@ class Cq final : public Object {
   explicit Cq(File& f) : Object(f, UVERBS_OBJECT_CQ) {}
   ~Cq() override;
 
-  EventQueue& queue() const { return **queue_object; }
+  // Takes a queue that was made for it.
+  void own(EqObject& queue);
+  // Takes one of the program's, for as long as it lives. ENOMEM: it has no room for the reserve.
+  int borrow(EqObject& queue, uint32_t reserve);
+  EventQueue& queue() const { return *queue_->resource; }
+  uint32_t queue_handle() const { return queue_->id; }
   uint32_t comp_events() const { return notifies ? queue().notifier.finish() : 0; }
 
-  struct Queue {  // made for the CQ, or borrowed
-    Owned<EqObject> owned;
-    Use<EqObject> borrowed;
-    EventQueue& operator*() const { return owned ? *(*owned).resource : *borrowed->resource; }
-    EventQueue* operator->() const { return &**this; }
-    uint32_t handle() const { return owned ? (*owned).id : borrowed->id; }
-  };
-  std::unique_ptr<Queue> queue_object;
   bool notifies = false;  // has a completion channel
   uint32_t cqe = 0;
   uint64_t user_handle = 0;
   std::shared_ptr<AsyncChannel> async;
   std::shared_ptr<uint32_t> async_events = std::make_shared<uint32_t>(0);
+
+ private:
+  EqObject* queue_ = nullptr;
+  Owned<EqObject> owned_;
+  Use<EqObject> borrowed_;
+  Notifier::Reader lender_;  // who gets the records of a borrowed queue otherwise
+  int raised_ = 0;           // what was added to its reserve
 };
 
 class Jkey;

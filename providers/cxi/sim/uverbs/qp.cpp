@@ -3,6 +3,8 @@
 
 #include <cerrno>
 
+#include "uverbs/native.hpp"
+
 namespace sim::uverbs {
 namespace {
 
@@ -63,6 +65,10 @@ int QpAttributes::apply(uint32_t mask, const ib_uverbs_modify_qp& from) {
   if (mask & qp_attr_rnr_retry) rnr_retry = from.rnr_retry;
   if (mask & qp_attr_min_rnr_timer) min_rnr_timer = from.min_rnr_timer;
   return 0;
+}
+
+Qp::Qp(File& f) : Object(f, UVERBS_OBJECT_QP) {
+  ++f.nic.qps;
 }
 
 Qp::~Qp() {

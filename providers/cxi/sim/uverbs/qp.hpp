@@ -47,9 +47,11 @@ struct Attachment {
   uint16_t plain = 0, immediate = 0, atomic = 0;
 };
 
+class CpObject;
+
 class Qp final : public Object {
  public:
-  explicit Qp(File& f) : Object(f, UVERBS_OBJECT_QP) { ++f.nic.qps; }
+  explicit Qp(File& f);
   ~Qp() override;
 
   // The state machine: RESET to RTS and ERR, RTS to ERR, ERR to RESET, each to itself.
@@ -79,6 +81,7 @@ class Qp final : public Object {
   int send_reserve = 0, recv_reserve = 0;  // added to the event queues
   bool wakes = false;                      // events of sends also wake the receive CQ
   std::optional<unsigned> profile;         // taken for this queue pair, without a job key
+  Use<CpObject> cp;                        // the program's, to start on
   unsigned lcid = 0;
   Owned<CmdqObject> txq, tgq;
   std::unique_ptr<PortalEntry> recv, mem;

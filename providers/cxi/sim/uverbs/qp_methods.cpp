@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "uverbs/handlers.hpp"
+#include "uverbs/native.hpp"
 
 namespace sim::uverbs {
 namespace {
@@ -24,6 +24,7 @@ struct Request {  // everything that has been asked for, checked
   Pd* pd = nullptr;
   Cq *send_cq = nullptr, *recv_cq = nullptr;
   Jkey* jkey = nullptr;
+  CpObject* cp = nullptr;
   std::optional<uint32_t> qpn;
   bool absolute() const { return qpn && (*qpn & IB_UVERBS_QPN_UET_ABSOLUTE_ADDR_BIT); }
   unsigned pid() const { return *qpn & IB_UVERBS_QPN_UET_PID_ON_FEP_MASK; }
@@ -31,7 +32,6 @@ struct Request {  // everything that has been asked for, checked
 };
 
 int check_driver_request(const cxi_abi_create_qp_req& req) {
-  if (req.reserved_e0 != 0) return EINVAL;
   for (uint32_t slots : {req.tx_slots, req.tgt_slots}) {
     if (slots < min_cmdq_slots || slots > max_cmdq_slots) return EINVAL;
   }
@@ -124,6 +124,11 @@ int parse(Call& call, Request& request) {
   }
   if (int error = call.driver_in(request.driver)) return error;
   if (int error = check_driver_request(request.driver)) return error;
+  if (request.driver.cp_handle != CXI_ABI_HANDLE_NONE) {
+    request.cp = find_object<CpObject>(call.file, request.driver.cp_handle, CXI_OBJECT_CP);
+    if (!request.cp) return ENOENT;
+    if (request.cp->lni != request.pd->lni) return EINVAL;
+  }
   request.cap = call.in<ib_uverbs_qp_cap>(UVERBS_ATTR_CREATE_QP_CAP);
   if (int error = check_cap(request.cap)) return error;
   if (call.has(UVERBS_ATTR_CREATE_QP_SEMANTICS)) {
@@ -150,6 +155,7 @@ int choose_vnis(Call& call, const Request& request, Qp& qp) {
   }
   // A range is too long to be mapped; a queue pair in it needs a job.
   if (qp.vnis.empty()) return EINVAL;
+  if (request.cp && request.cp->vni != qp.vnis.front()) return EINVAL;
   const bool granted = service.enabled && service.admits(call.caller.credentials()) &&
                        std::ranges::all_of(qp.vnis, [&](uint16_t v) { return service.has_vni(v); });
   return granted ? 0 : EPERM;
@@ -197,7 +203,9 @@ int reserve_events(const Request& request, Qp& qp) {
 }
 
 int make_queues(Call& call, const Request& request, Qp& qp) {
-  if (request.jkey) {
+  if (request.cp) {
+    qp.lcid = request.cp->lcid;
+  } else if (request.jkey) {
     qp.lcid = request.jkey->lcid;
   } else {
     auto lcid = qp.lni->take_profile(qp.vnis.front(), qp.lni->service().first_traffic_class(),
@@ -292,6 +300,7 @@ int create_qp(Call& call) {
   qp->send_cq = Use(request.send_cq);
   qp->recv_cq = Use(request.recv_cq);
   qp->jkey = Use(request.jkey);
+  qp->cp = Use(request.cp);
   if (int error = make_queues(call, request, *qp)) return error;
   if (int error = reserve_events(request, *qp)) return error;
   if (int error = make_slots(call, request, *qp)) return error;

@@ -48,6 +48,7 @@ nic::Made<std::unique_ptr<EventQueue>> EventQueue::make(std::shared_ptr<Lni> lni
   eq->ring_ = std::move(ring.value);
   eq->sw_state_ = std::move(sw_state.value);
   eq->eqn_ = eqn.value;
+  eq->flags_ = spec.flags;
   eq->reserve_ = spec.reserve;
   eq->lni_->nic().event_queues.emplace(eq->eqn_, eq.get());
   return {std::move(eq), 0};
@@ -57,6 +58,10 @@ EventQueue::~EventQueue() {
   if (eqn_ == 0) return;
   lni_->nic().forget(*this);
   lni_->device().destroy_eq(eqn_);
+}
+
+uint32_t EventQueue::slots() const {
+  return static_cast<uint32_t>(ring_.length / slot_size);
 }
 
 cxi_abi_eq_info EventQueue::info(uint32_t handle) const {
@@ -79,7 +84,7 @@ int EventQueue::change_reserve(int delta) {
 }
 
 int EventQueue::begin_resize(Arena& arena, uint32_t slots, cxi_abi_eq_info* info) {
-  if (next_ring_.length != 0) return EINVAL;
+  if (resizing()) return EINVAL;
   auto ring = arena.allocate(uint64_t{slots} * slot_size);
   if (!ring) return ring.error;
   if (int error = lni_->device().begin_eq_resize(eqn_, ring.value.pages)) return error;
@@ -90,7 +95,7 @@ int EventQueue::begin_resize(Arena& arena, uint32_t slots, cxi_abi_eq_info* info
 }
 
 int EventQueue::complete_resize() {
-  if (next_ring_.length == 0) return EINVAL;
+  if (!resizing()) return EINVAL;
   if (int error = lni_->device().complete_eq_resize(eqn_)) return error;
   ring_ = std::exchange(next_ring_, {});
   return 0;

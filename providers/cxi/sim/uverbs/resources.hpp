@@ -32,7 +32,9 @@ class EventQueue {
 
   Lni& lni() { return *lni_; }
   unsigned eqn() const { return eqn_; }
+  uint32_t flags() const { return flags_; }
   uint32_t reserve() const { return reserve_; }
+  uint32_t slots() const;
   cxi_abi_eq_info info(uint32_t handle) const;
   // Adds to (or takes from) the slots that network events cannot use. ENOMEM when they are not
   // there.
@@ -41,8 +43,10 @@ class EventQueue {
   // moved to it when it completes. EINVAL: a switch is under way already, or none is.
   int begin_resize(Arena& arena, uint32_t slots, cxi_abi_eq_info* info);
   int complete_resize();
+  bool resizing() const { return next_ring_.length != 0; }
 
   Notifier notifier;
+  bool serves_cq = false;  // which reads everything that comes
 
  private:
   EventQueue(std::shared_ptr<Lni> lni) : lni_(std::move(lni)) {}
@@ -51,7 +55,7 @@ class EventQueue {
   Charge charge_;
   PageRange ring_, next_ring_, sw_state_;
   unsigned eqn_ = 0;
-  uint32_t reserve_ = 0;
+  uint32_t flags_ = 0, reserve_ = 0;
 };
 
 class CommandQueue {
@@ -137,6 +141,7 @@ class CountingEvent {
 
   unsigned number() const { return number_; }
   nic::Device& device() { return lni_->device(); }
+  const Lni& lni() const { return *lni_; }
 
  private:
   CountingEvent(std::shared_ptr<Lni> lni) : lni_(std::move(lni)) {}

@@ -39,6 +39,7 @@ target_compile_definitions(cxi_sim_uverbs PRIVATE CXI_SIM_VERSION_MAJOR=${PROJEC
 cxv_test(cxi_sim_uverbs_test
   SOURCES
     uverbs/tests/attach_test.cpp
+    uverbs/tests/bridge_test.cpp
     uverbs/tests/cq_test.cpp
     uverbs/tests/device_test.cpp
     uverbs/tests/job_test.cpp

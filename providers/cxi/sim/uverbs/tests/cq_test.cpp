@@ -38,7 +38,7 @@ TEST_F(Cqs, ReturnTheSizeAsAsked) {
 }
 
 TEST_F(Cqs, PassTheirFlagsOn) {
-  ASSERT_EQ(create(8, {CXI_ABI_EQ_INIT_LONG | CXI_ABI_EQ_TGT_LONG, CXI_ABI_HANDLE_NONE}), 0);
+  ASSERT_EQ(create(8, cq_driver_request(CXI_ABI_EQ_INIT_LONG | CXI_ABI_EQ_TGT_LONG)), 0);
   const nic::EqConfig& eq = device().eq_configs.begin()->second;
   EXPECT_TRUE(eq.initiator_long);
   EXPECT_TRUE(eq.target_long);
@@ -46,10 +46,10 @@ TEST_F(Cqs, PassTheirFlagsOn) {
 }
 
 TEST_F(Cqs, RefuseBadSizesAndFlags) {
-  EXPECT_EQ(create(0, {0, CXI_ABI_HANDLE_NONE}), EINVAL);
-  EXPECT_EQ(create(65537, {0, CXI_ABI_HANDLE_NONE}), EINVAL);
-  EXPECT_EQ(create(16, {1, CXI_ABI_HANDLE_NONE}), EINVAL);
-  EXPECT_EQ(create(16, {1 << 7, CXI_ABI_HANDLE_NONE}), EINVAL);
+  EXPECT_EQ(create(0, cq_driver_request(0)), EINVAL);
+  EXPECT_EQ(create(65537, cq_driver_request(0)), EINVAL);
+  EXPECT_EQ(create(16, cq_driver_request(1)), EINVAL);
+  EXPECT_EQ(create(16, cq_driver_request(1 << 7)), EINVAL);
   EXPECT_TRUE(device().eqs.empty());
 }
 
@@ -73,10 +73,10 @@ TEST_F(Cqs, RefuseOtherVectorsFlagsAndMemory) {
 
 TEST_F(Cqs, CannotBeBuiltOnWhatIsNoEventQueue) {
   const uint32_t pd = alloc_pd();
-  EXPECT_EQ(create(16, {0, 77}), ENOENT);
-  EXPECT_EQ(create(16, {0, pd}), ENOENT);
+  EXPECT_EQ(create(16, cq_driver_request(0, 77)), ENOENT);
+  EXPECT_EQ(create(16, cq_driver_request(0, pd)), ENOENT);
   auto cq = create_cq();
-  EXPECT_EQ(create(16, {0, cq.eq.handle}), EBUSY);  // it belongs to another CQ
+  EXPECT_EQ(create(16, cq_driver_request(0, cq.eq.handle)), EBUSY);  // it belongs to another CQ
 }
 
 TEST_F(Cqs, RunOutOfEventQueues) {

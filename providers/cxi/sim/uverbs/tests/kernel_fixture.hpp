@@ -219,6 +219,11 @@ class KernelTest : public ::testing::Test {
     return ioctl.fd_of(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE);
   }
 
+  static cxi_abi_create_cq_req cq_driver_request(uint32_t flags = 0,
+                                                 uint32_t eq = CXI_ABI_HANDLE_NONE,
+                                                 uint32_t lni = CXI_ABI_HANDLE_NONE) {
+    return {flags, eq, lni, 0};
+  }
   Ioctl cq_call(uint32_t cqe = 16, int channel = -1, uint64_t user_handle = 0xc0) {
     auto ioctl = call(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE);
     ioctl.fresh(UVERBS_ATTR_CREATE_CQ_HANDLE)
@@ -226,7 +231,7 @@ class KernelTest : public ::testing::Test {
         .u32(UVERBS_ATTR_CREATE_CQ_CQE, cqe)
         .in(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, user_handle)
         .u32(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 0)
-        .in(UVERBS_ATTR_UHW_IN, cxi_abi_create_cq_req{0, CXI_ABI_HANDLE_NONE})
+        .in(UVERBS_ATTR_UHW_IN, cq_driver_request())
         .out(UVERBS_ATTR_UHW_OUT, sizeof(cxi_abi_create_cq_resp));
     if (channel >= 0) ioctl.fd(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, channel);
     return ioctl;
@@ -286,6 +291,7 @@ class KernelTest : public ::testing::Test {
     req.slot_bytes = 256;
     req.slot_count = 16;
     req.recv_le_charge = 16;
+    req.cp_handle = CXI_ABI_HANDLE_NONE;
     return req;
   }
   static ib_uverbs_qp_cap qp_cap() { return {16, 16, 1, 1, 64}; }

@@ -1,84 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <ethernet/cassini_user_defs.h>
-
-#include "kernel_fixture.hpp"
+#include "native_fixture.hpp"
 
 namespace sim::uverbs::test {
 namespace {
-
-class NativeTest : public ContextTest {
- protected:
-  // One native call: a structure in, room for a structure out, handles as given.
-  struct Answer {
-    int error;
-    Ioctl ioctl;
-    uint32_t handle() const { return ioctl.handle_of(CXI_ATTR_HANDLE); }
-    template <class T>
-    T resp() const {
-      return ioctl.result<T>(CXI_ATTR_RESP);
-    }
-  };
-  template <class Req>
-  Answer native(uint16_t object, uint16_t method, const Req& req, size_t resp_size,
-                std::vector<std::pair<uint16_t, uint64_t>> handles = {{CXI_ATTR_HANDLE, 0}}) {
-    auto ioctl = call(object, method);
-    for (auto [id, value] : handles)
-      ioctl.handle(id, value);
-    ioctl.in(CXI_ATTR_REQ, req);
-    if (resp_size) ioctl.out(CXI_ATTR_RESP, resp_size);
-    int error = issue(*target(), ioctl);
-    return {error, ioctl};
-  }
-  int destroy_native(uint16_t object, uint16_t method, uint32_t handle) {
-    auto ioctl = call(object, method);
-    ioctl.handle(CXI_ATTR_HANDLE, handle);
-    return issue(*target(), ioctl);
-  }
-  virtual OpenFile* target() { return file.get(); }
-
-  Answer lni(uint32_t service = 0, uint32_t reserved = 0) {
-    return native(CXI_OBJECT_LNI, CXI_METHOD_LNI_CREATE, cxi_abi_lni_req{service, reserved},
-                  sizeof(cxi_abi_lni_resp));
-  }
-  Answer cp(cxi_abi_cp_req req, std::optional<uint32_t> on = std::nullopt) {
-    std::vector<std::pair<uint16_t, uint64_t>> handles = {{CXI_ATTR_HANDLE, 0}};
-    if (on) handles.push_back({CXI_ATTR_LNI_HANDLE, *on});
-    return native(CXI_OBJECT_CP, CXI_METHOD_CP_ALLOC, req, sizeof(cxi_abi_cp_resp), handles);
-  }
-  Answer domain(uint32_t vni, uint32_t pid, std::optional<uint32_t> on = std::nullopt) {
-    std::vector<std::pair<uint16_t, uint64_t>> handles = {{CXI_ATTR_HANDLE, 0}};
-    if (on) handles.push_back({CXI_ATTR_LNI_HANDLE, *on});
-    return native(CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_CREATE, cxi_abi_domain_req{vni, pid, 0, 0},
-                  sizeof(cxi_abi_domain_resp), handles);
-  }
-  Answer reserve(uint32_t vni, uint32_t pid, uint32_t count) {
-    return native(CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_RESERVE,
-                  cxi_abi_domain_req{vni, pid, count, 0}, sizeof(cxi_abi_domain_resp), {});
-  }
-  static cxi_abi_eq_req eq_request() {
-    cxi_abi_eq_req req{};
-    req.slots = 128;
-    req.reserve = 10;
-    return req;
-  }
-  Answer eq(const cxi_abi_eq_req& req = eq_request()) {
-    return native(CXI_OBJECT_EQ, CXI_METHOD_EQ_CREATE, req, sizeof(cxi_abi_eq_info));
-  }
-  Answer pte(uint32_t flags, uint32_t charge = 0,
-             std::vector<std::pair<uint16_t, uint64_t>> more = {}) {
-    cxi_abi_pte_req req{};
-    req.flags = flags;
-    req.le_charge = charge;
-    more.push_back({CXI_ATTR_HANDLE, 0});
-    return native(CXI_OBJECT_PTE, CXI_METHOD_PTE_CREATE, req, sizeof(cxi_abi_pte_resp), more);
-  }
-  int pte_work(uint16_t method, uint32_t handle, const cxi_abi_pte_req& req,
-               std::optional<uint32_t> domain_handle = std::nullopt) {
-    std::vector<std::pair<uint16_t, uint64_t>> handles = {{CXI_ATTR_HANDLE, handle}};
-    if (domain_handle) handles.push_back({CXI_ATTR_DOMAIN_HANDLE, *domain_handle});
-    return native(CXI_OBJECT_PTE, method, req, 0, handles).error;
-  }
-};
 
 class LogicalNis : public NativeTest {};
 
@@ -271,19 +195,6 @@ TEST_F(NativeEventQueues, NotifyAChannel) {
   EXPECT_EQ(told[0].cq_handle, 0x77u);
 }
 
-TEST_F(NativeEventQueues, CanServeACq) {
-  auto made = eq();
-  auto ioctl = cq_call();
-  std::erase_if(ioctl.attrs, [](auto& a) { return a.attr_id == UVERBS_ATTR_UHW_IN; });
-  ioctl.in(UVERBS_ATTR_UHW_IN, cxi_abi_create_cq_req{0, made.handle()});
-  ASSERT_EQ(issue(ioctl), 0);
-  EXPECT_EQ(ioctl.result<cxi_abi_create_cq_resp>(UVERBS_ATTR_UHW_OUT).eq.handle, made.handle());
-  EXPECT_EQ(destroy_native(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, made.handle()), EBUSY);
-  EXPECT_EQ(destroy_cq(ioctl.handle_of(UVERBS_ATTR_CREATE_CQ_HANDLE)), 0);
-  EXPECT_EQ(device().eqs.size(), 1u);  // borrowed, not owned
-  EXPECT_EQ(destroy_native(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, made.handle()), 0);
-}
-
 TEST_F(NativeEventQueues, OfACqAreBusy) {
   auto cq = create_cq();
   EXPECT_EQ(destroy_native(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, cq.eq.handle), EBUSY);
@@ -292,10 +203,6 @@ TEST_F(NativeEventQueues, OfACqAreBusy) {
 class NativeCommandQueues : public NativeTest {
  protected:
   uint32_t profile = cp({1, 0, CXI_ABI_TC_BEST_EFFORT, 0}).handle();
-  Answer cmdq(cxi_abi_cmdq_req req, std::vector<std::pair<uint16_t, uint64_t>> more = {}) {
-    more.push_back({CXI_ATTR_HANDLE, 0});
-    return native(CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_CREATE, req, sizeof(cxi_abi_cmdq_info), more);
-  }
 };
 
 TEST_F(NativeCommandQueues, AreAsAsked) {

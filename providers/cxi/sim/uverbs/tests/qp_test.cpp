@@ -187,7 +187,7 @@ TEST_F(QueuePairs, CheckTheirDriverData) {
   EXPECT_EQ(with([](auto& r) { r.slot_bytes = 0; }), EINVAL);
   EXPECT_EQ(with([](auto& r) { r.slot_count = 1u << 30; }), EINVAL);
   EXPECT_EQ(with([](auto& r) { r.recv_le_charge = 16385; }), EINVAL);
-  EXPECT_EQ(with([](auto& r) { r.reserved_e0 = 1; }), EINVAL);
+  EXPECT_EQ(with([](auto& r) { r.cp_handle = 9999; }), ENOENT);
   EXPECT_EQ(with([](auto& r) { r.tx_slots = 65; }), 0);
 }
 
