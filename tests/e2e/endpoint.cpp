@@ -100,7 +100,8 @@ void Endpoint::open() {
   attr.comp_mask = IBV_JOB_ATTR_ID | IBV_JOB_ATTR_PORT_NUM | IBV_JOB_ATTR_SGID_INDEX;
   attr.id = options_.job_id;
   attr.port_num = 1;
-  job_.reset(ibv_alloc_job(context_.get(), &attr, nullptr));
+  job_.reset(options_.make_job ? options_.make_job(context_.get())
+                               : ibv_alloc_job(context_.get(), &attr, nullptr));
   if (!job_) fail("allocate job", errno);
   jkey_.reset(ibv_create_jkey(pd_.get(), job_.get(), 0));
   if (!jkey_) fail("create job key", errno);
@@ -171,6 +172,13 @@ void Endpoint::connect(const Address& peer) {
   peers_.push_back(peer);
 }
 
+void Endpoint::set_state(ibv_qp_state state) {
+  ibv_qp_attr attr{};
+  attr.qp_state = state;
+  if (int err = ibv_modify_qp(qp_.get(), &attr, IBV_QP_STATE))
+    fail("change the state of the QP", err);
+}
+
 void Endpoint::fill(size_t bytes, uint32_t seed) {
   for (size_t at = 0; at < bytes; ++at)
     data()[at] = pattern(at, seed);
@@ -221,7 +229,9 @@ int Endpoint::post(const Request& request) {
   }
   ibv_wr_start(qp_ex_);
   qp_ex_->wr_id = request.wr_id;
-  qp_ex_->wr_flags = IBV_SEND_SIGNALED | (request.use_inline ? unsigned{IBV_SEND_INLINE} : 0U);
+  qp_ex_->wr_flags = IBV_SEND_SIGNALED;
+  if (request.use_inline) qp_ex_->wr_flags |= IBV_SEND_INLINE;
+  if (request.solicited) qp_ex_->wr_flags |= IBV_SEND_SOLICITED;
   __be32 imm32 = htobe32(static_cast<uint32_t>(request.imm));
   __be64 imm64 = htobe64(request.imm);
   switch (request.operation) {

@@ -29,7 +29,8 @@ struct Address {  // what a peer has to know
 struct Options {
   std::string device = "cxi0";
   uint32_t job_id = 1;
-  uint32_t depth = 16;  // send and receive work requests
+  std::function<ibv_job*(ibv_context*)> make_job = {};  // instead of allocating it
+  uint32_t depth = 16;                                  // send and receive work requests
   uint32_t sges = 1;
   bool events = false;          // sleep on the completion channel instead of polling
   bool imm64 = false;           // ask for 64-bit immediate data
@@ -80,7 +81,7 @@ struct Request {
   size_t peer = 0;  // in order of connect()
   size_t at = 0, bytes = 0;
   uint64_t remote_at = 0;
-  bool use_inline = false;
+  bool use_inline = false, solicited = false;
   uint64_t imm = 0;
   uint64_t operand = 0, swap = 0;  // what is added, or compared with
   std::optional<Remote> remote = {};
@@ -147,9 +148,12 @@ class Endpoint {
   ibv_pd* pd() { return pd_.get(); }
   ibv_job* job() { return job_.get(); }
   ibv_job_key* job_key() { return jkey_.get(); }
+  ibv_mr* mr() { return mr_.get(); }
+  ibv_comp_channel* channel() { return channel_.get(); }
   ibv_cq* cq() { return cq_owner_.get(); }
   ibv_qp* qp() { return qp_.get(); }
-  void destroy_qp() { qp_.reset(); }
+  ibv_qp* release_qp() { return qp_.release(); }  // the caller destroys it
+  void set_state(ibv_qp_state state);
 
   static constexpr size_t guard = 64;
 

@@ -38,6 +38,48 @@ Job alloc_job(ibv_context* context, uint32_t id, uint32_t entries) {
   return Job(made(try_alloc_job(context, id, entries), "allocate a job"));
 }
 
+Bench::Bench(const std::string& device, uint32_t vni, uint32_t entries)
+    : context(open_device(device)),
+      pd(made(ibv_alloc_pd(context.get()), "allocate a PD")),
+      job(alloc_job(context.get(), vni, entries)),
+      key(made(ibv_create_jkey(pd.get(), job.get(), 0), "create a job key")),
+      cq(made(ibv_create_cq(context.get(), 64, nullptr, nullptr, 0), "create a CQ")) {}
+
+ibv_qp* Bench::try_qp(const QpWish& wish) {
+  ibv_qp_init_attr_ex attr{};
+  attr.send_cq = attr.recv_cq = cq.get();
+  attr.cap = {16, 16, 1, 1, 0};
+  attr.qp_type = IBV_QPT_RU;
+  attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  attr.pd = wish.pd ? wish.pd : pd.get();
+  attr.send_ops_flags = wish.operations;
+  if (!wish.without_key) {
+    attr.comp_mask |= IBV_QP_INIT_ATTR_JKEY;
+    attr.job_key = wish.key ? wish.key : key.get();
+  }
+  if (wish.qpn) {
+    attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    attr.create_flags = IBV_QP_CREATE_SOURCE_QPN;
+    attr.source_qpn = *wish.qpn;
+  }
+  if (wish.semantics) {
+    attr.comp_mask |= IBV_QP_INIT_ATTR_QP_SEMANTICS;
+    attr.qp_semantics = wish.semantics;
+  }
+  return ibv_create_qp_ex(context.get(), &attr);
+}
+
+ibv_ah_attr_ex way_to(const union ibv_gid& gid, uint32_t qpn) {
+  ibv_ah_attr_ex attr;
+  memset(&attr, 0, sizeof attr);
+  attr.ah_attr.is_global = 1;
+  attr.ah_attr.grh.dgid = gid;
+  attr.ah_attr.grh.hop_limit = 1;
+  attr.ah_attr.port_num = 1;
+  attr.remote_qpn = qpn;
+  return attr;
+}
+
 void exchange_messages(e2e::Endpoint& me, e2e::Wire& wire, bool first) {
   constexpr size_t bytes = 300;
   uint32_t seed = first ? 11 : 22;
@@ -68,7 +110,7 @@ void exchange_messages(e2e::Endpoint& me, e2e::Wire& wire, bool first) {
 namespace {
 
 const Promise* find(const char* name) {
-  for (auto list : {of_keys()})
+  for (auto list : {of_keys(), of_jobs(), of_queue_pairs(), of_completions(), of_devices()})
     for (const Promise& promise : list)
       if (!name)
         printf("%s\n", promise.name);

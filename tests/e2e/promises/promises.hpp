@@ -4,7 +4,8 @@
 // here and, unless one process is enough, a side there. A side that finds a promise broken throws.
 #pragma once
 
-#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +29,7 @@ std::span<const Promise> of_keys();
 std::span<const Promise> of_jobs();
 std::span<const Promise> of_queue_pairs();
 std::span<const Promise> of_completions();
+std::span<const Promise> of_devices();
 
 // Throws, saying where, unless it holds.
 inline void expect(bool holds, const std::string& what) {
@@ -89,6 +91,37 @@ class Acquainted : public e2e::Endpoint {
  private:
   e2e::Address peer_;
 };
+
+// The objects of one process on one device.
+struct QpWish {
+  ibv_pd* pd = nullptr;        // the own one
+  ibv_job_key* key = nullptr;  // the own one
+  bool without_key = false;
+  std::optional<uint32_t> qpn = {};
+  ibv_qp_semantics* semantics = nullptr;
+  uint64_t operations = IBV_QP_EX_WITH_SEND;
+};
+
+struct Bench {
+  explicit Bench(const std::string& device, uint32_t vni = 1, uint32_t entries = 0);
+  ibv_qp* try_qp(const QpWish& wish = {});
+  Qp qp(const QpWish& wish = {}) { return Qp(made(try_qp(wish), "create a QP")); }
+
+  Context context;
+  Pd pd;
+  Job job;
+  JobKey key;
+  Cq cq;
+};
+
+// The way to a queue pair; its padding is zero too.
+ibv_ah_attr_ex way_to(const union ibv_gid& gid, uint32_t qpn);
+
+// The processes of a promise meet here.
+inline void sync(e2e::Wire& wire) {
+  wire.put('s');
+  wire.take<char>();
+}
 
 // Both sides: one message in each direction, checked byte by byte.
 void exchange_messages(e2e::Endpoint& me, e2e::Wire& wire, bool first);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Completion counters, and events that are asked for.
+#include <poll.h>
+
+#include <atomic>
+#include <thread>
+
+#include "promises.hpp"
+
+namespace promises {
+namespace {
+
+using e2e::Completion;
+using e2e::Endpoint;
+using e2e::Operation;
+using e2e::Request;
+using e2e::Wire;
+
+using Counter = e2e::Owned<ibv_comp_cntr, ibv_destroy_comp_cntr>;
+
+e2e::Options options(const std::string& device) {
+  e2e::Options options;
+  options.device = device;
+  options.rma = true;
+  options.imm64 = true;
+  options.buffer_bytes = 8192;
+  options.retry_cnt = 1;
+  return options;
+}
+
+Counter counter_of(Endpoint& endpoint, uint32_t operations,
+                   ibv_comp_cntr_type type = IBV_COMP_CNTR_TYPE_WRS) {
+  ibv_comp_cntr_init_attr init{};
+  init.type = type;
+  Counter counter(made(ibv_create_comp_cntr(endpoint.context(), &init), "create a counter"));
+  ibv_qp_attach_comp_cntr_attr attr{};
+  attr.op_mask = operations;
+  expect_error(ibv_qp_attach_comp_cntr(endpoint.qp(), counter.get(), &attr), 0, "attach");
+  return counter;
+}
+
+uint64_t value(const Counter& counter) {
+  uint64_t found = 0;
+  expect_error(ibv_read_comp_cntr(counter.get(), &found), 0, "read a counter");
+  return found;
+}
+uint64_t errors(const Counter& counter) {
+  uint64_t found = 0;
+  expect_error(ibv_read_err_comp_cntr(counter.get(), &found), 0, "read the errors");
+  return found;
+}
+
+void request(Endpoint& me, Operation operation, unsigned count,
+             std::optional<e2e::Remote> remote = {}, size_t bytes = 100) {
+  for (unsigned i = 0; i < count; ++i) {
+    Request request{};
+    request.operation = operation;
+    request.bytes = bytes;
+    request.remote = remote;
+    expect_error(me.post(request), 0, "post");
+    me.wait();
+  }
+}
+
+constexpr uint32_t sends = IBV_QP_ATTACH_COMP_CNTR_OP_SEND,
+                   receives = IBV_QP_ATTACH_COMP_CNTR_OP_RECV,
+                   reads = IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ,
+                   writes = IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE;
+
+void counters_here(const Place& place, Wire& wire) {
+  Acquainted me(options(place.here_dev), wire);
+  Counter sent = counter_of(me, sends), read = counter_of(me, reads),
+          written = counter_of(me, writes);
+  expect_error(ibv_destroy_comp_cntr(sent.get()), EBUSY, "destroying a counter that is used");
+  sync(wire);
+  request(me, Operation::send, 5);
+  request(me, Operation::write, 3);
+  request(me, Operation::write_imm64, 2);
+  request(me, Operation::read, 2);
+  request(me, Operation::write, 4, e2e::Remote{0x77, 0x77, 0});  // no such key
+  expect_equal(value(sent), 5, "the counter of sends");
+  expect_equal(value(written), 5, "the counter of writes");
+  expect_equal(value(read), 2, "the counter of reads");
+  expect_equal(errors(written), 4, "the errors of writes");
+  expect_equal(errors(sent), 0, "the errors of sends");
+  expect_error(ibv_set_comp_cntr(sent.get(), 100), 0, "set");
+  expect_error(ibv_inc_comp_cntr(sent.get(), 11), 0, "increment");
+  request(me, Operation::send, 1);
+  expect_equal(value(sent), 112, "a counter that was set");
+  expect_error(ibv_set_err_comp_cntr(written.get(), 0), 0, "set the errors");
+  expect_equal(errors(written), 0, "errors that were set");
+  expect_equal(value(written), 5, "the counter beside them");
+  sync(wire);
+  expect_error(ibv_destroy_qp(me.release_qp()), 0, "destroying the queue pair");
+  expect_equal(value(sent), 112, "a counter whose queue pair is gone");
+}
+
+// Counts without a poll.
+void counters_there(const Place& place, Wire& wire) {
+  Acquainted me(options(place.there_dev), wire);
+  Counter received = counter_of(me, receives);
+  for (int i = 0; i < 6; ++i)
+    expect_error(me.post_recv(1, 100), 0, "post a receive");
+  sync(wire);
+  sync(wire);
+  expect_equal(value(received), 6, "the counter of receives");
+  expect_equal(errors(received), 0, "the errors of receives");
+  expect_error(ibv_destroy_qp(me.release_qp()), 0, "destroying the queue pair");
+}
+
+bool event_within(ibv_comp_channel* channel, int milliseconds) {
+  pollfd descriptor{channel->fd, POLLIN, 0};
+  if (poll(&descriptor, 1, milliseconds) != 1) return false;
+  ibv_cq* cq = nullptr;
+  void* cq_context = nullptr;
+  if (ibv_get_cq_event(channel, &cq, &cq_context)) e2e::fail("completion event", errno);
+  ibv_ack_cq_events(cq, 1);
+  return true;
+}
+
+// Who asks for solicited completions is woken by those, of every operation that can ask for it.
+void solicited_there(const Place& place, Wire& wire) {
+  e2e::Options mine = options(place.there_dev);
+  mine.events = true;
+  Acquainted me(mine, wire);
+  for (int i = 0; i < 5; ++i) {
+    Completion completion;
+    expect_error(me.post_recv(1, 100), 0, "post a receive");
+    expect_error(ibv_req_notify_cq(me.cq(), 1), 0, "arm");
+    expect(!me.poll(completion), "a completion before anything was sent");
+    sync(wire);
+    expect(event_within(me.channel(), 20'000), "a solicited completion woke nobody");
+    expect_status(me.wait(), IBV_WC_SUCCESS, "a solicited message");
+    if (i >= 3) expect_error(me.post_recv(1, 100), 0, "post a receive");  // it was not taken
+  }
+  sync(wire);
+}
+
+void solicited_here(const Place& place, Wire& wire) {
+  Acquainted me(options(place.here_dev), wire);
+  for (Operation operation : {Operation::send, Operation::send_imm, Operation::send_imm64,
+                              Operation::write_imm, Operation::write_imm64}) {
+    sync(wire);
+    Request request{};
+    request.operation = operation;
+    request.bytes = 100;
+    request.solicited = true;
+    expect_error(me.post(request), 0, "post");
+    expect_status(me.wait(), IBV_WC_SUCCESS, "a solicited message");
+  }
+  sync(wire);
+}
+
+// Threads post to queue pairs of their own whose completions go to one queue, and poll it.
+void shared_queue(const Place& place, Wire&) {
+  constexpr unsigned threads = 4, each = 200, window = 8;
+  Bench bench(place.here_dev);
+  std::vector<uint8_t> memory(4096);
+  Mr mr(made(ibv_reg_mr(bench.pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
+             "region"));
+  union ibv_gid gid;
+  expect_error(ibv_query_gid(bench.context.get(), 1, 0, &gid), 0, "query the GID");
+  std::vector<Qp> qps;
+  std::vector<e2e::Owned<ibv_ah, ibv_destroy_ah>> ways;
+  for (unsigned i = 0; i < threads; ++i) {
+    qps.push_back(bench.qp());
+    ibv_ah_attr_ex way = way_to(gid, qps.back()->qp_num);
+    ways.emplace_back(made(ibv_create_ah_ex(bench.pd.get(), &way), "address handle"));
+  }
+  std::atomic<unsigned> completed[threads] = {}, received[threads] = {};
+  std::atomic<bool> failed = false;
+  auto work = [&](unsigned number) {
+    unsigned posted = 0;
+    auto mine = [&] { return completed[number].load(); };
+    ibv_sge sge{reinterpret_cast<uint64_t>(memory.data()) + number * 64, 64, mr->lkey};
+    while (!failed && (mine() < each || received[number] < each)) {
+      if (posted < each && posted - mine() < window && posted - received[number] < window) {
+        ibv_recv_wr receive{number, nullptr, &sge, 1}, *bad_receive = nullptr;
+        ibv_send_wr send{}, *bad = nullptr;
+        send.wr_id = number;
+        send.sg_list = &sge;
+        send.num_sge = 1;
+        send.opcode = IBV_WR_SEND;
+        send.send_flags = IBV_SEND_SIGNALED;
+        send.wr.ru.ah = ibv_ah_to_ah_ex(ways[number].get());
+        if (ibv_post_recv(qps[number].get(), &receive, &bad_receive) ||
+            ibv_post_send(qps[number].get(), &send, &bad))
+          failed = true;
+        ++posted;
+      }
+      ibv_wc wc;
+      int found = ibv_poll_cq(bench.cq.get(), 1, &wc);
+      if (found < 0 || (found == 1 && (wc.status != IBV_WC_SUCCESS || wc.wr_id >= threads ||
+                                       wc.qp_num != qps[wc.wr_id]->qp_num)))
+        failed = true;
+      else if (found == 1)
+        ++(wc.opcode == IBV_WC_RECV ? received : completed)[wc.wr_id];
+      else
+        std::this_thread::yield();
+    }
+  };
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < threads; ++i)
+    all.emplace_back(work, i);
+  for (std::thread& thread : all)
+    thread.join();
+  expect(!failed, "a thread failed");
+  ibv_wc wc;
+  expect(ibv_poll_cq(bench.cq.get(), 1, &wc) == 0, "a completion too many");
+}
+
+}  // namespace
+
+std::span<const Promise> of_completions() {
+  static const Promise list[] = {
+      {"counters-count", counters_here, counters_there},
+      {"solicited-completions-wake", solicited_here, solicited_there},
+      {"threads-share-a-completion-queue", shared_queue},
+  };
+  return list;
+}
+
+}  // namespace promises
