@@ -13,7 +13,8 @@
 namespace sim::host {
 namespace {
 
-void add_instance_options(CLI::App* command, InstanceOptions* options, std::string* service) {
+void add_instance_options(CLI::App* command, InstanceOptions* options, std::string* service,
+                          double* give_up_seconds) {
   command->add_option("--nics", options->kernel.nics, "number of NICs, all on one fabric")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
@@ -22,6 +23,11 @@ void add_instance_options(CLI::App* command, InstanceOptions* options, std::stri
       ->capture_default_str();
   command->add_option("--pid-bits", options->kernel.pid_bits, "width of endpoint numbers (PIDs)")
       ->check(CLI::Range(6, 9))
+      ->capture_default_str();
+  command
+      ->add_option("--give-up", *give_up_seconds,
+                   "seconds after which a peer that does not answer is given up")
+      ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   command->add_option("--abi-version", options->kernel.abi_version,
                       "claim this version of the kernel ABI, to see what libraries say to it");
@@ -55,13 +61,14 @@ int parse_and_act(int argc, char** argv) {
   std::string service = "on", name, up_name = "default", device, state;
   std::vector<std::string> program;
   bool force = false;
+  double give_up_seconds = static_cast<double>(options.kernel.give_up_ns) / 1e9;
 
   auto* run = app.add_subcommand("run", "bring up NICs, run a program, tear all down");
-  add_instance_options(run, &options, &service);
+  add_instance_options(run, &options, &service, &give_up_seconds);
   add_program(run, &program);
   auto* up = app.add_subcommand("up", "bring up NICs for several programs");
   up->add_option("name", up_name, "name of the instance")->capture_default_str();
-  add_instance_options(up, &options, &service);
+  add_instance_options(up, &options, &service, &give_up_seconds);
   auto* exec = app.add_subcommand("exec", "run a program on NICs that are up");
   exec->add_option("--name", name, "name of the instance");
   add_program(exec, &program);
@@ -87,6 +94,7 @@ int parse_and_act(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : exit_own_failure;
   }
   options.kernel.default_service_enabled = service == "on";
+  options.kernel.give_up_ns = static_cast<uint64_t>(give_up_seconds * 1e9);
   program.insert(program.end(), tail.begin(), tail.end());
   if ((run->parsed() || exec->parsed()) && program.empty()) {
     std::fprintf(stderr, "cxi_sim: name the program to run: cxi_sim %s -- program\n",

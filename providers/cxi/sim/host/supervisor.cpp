@@ -120,7 +120,8 @@ Inherited prepare_process() {
   Inherited inherited;
   sigset_t block = watched_signals();
   sigaddset(&block, SIGPIPE);
-  sigaddset(&block, SIGIO);  // a lease of ours that is asked for
+  sigaddset(&block, SIGIO);    // a lease of ours that is asked for
+  sigaddset(&block, SIGXFSZ);  // a limit that the trace or the device memory meets: EFBIG instead
   sigprocmask(SIG_BLOCK, &block, &inherited.signal_mask);
   getrlimit(RLIMIT_NOFILE, &inherited.files);
   rlimit most = inherited.files;

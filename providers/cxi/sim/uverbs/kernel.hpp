@@ -74,6 +74,7 @@ struct KernelConfig {
   bool default_service_enabled = true;
   uint32_t first_nid = 1;
   unsigned pid_bits = 9;
+  uint64_t give_up_ns = 30'000'000'000;  // a peer that does not answer is UNDELIVERABLE then
   std::optional<unsigned> abi_version;  // what to claim instead of the version that is spoken
 };
 

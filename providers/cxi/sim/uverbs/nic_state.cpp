@@ -67,6 +67,7 @@ NicState::NicState(NicDescription d, const KernelConfig& config, nic::Clock& clo
   device_config.nid = description.nid;
   device_config.pid_bits = config.pid_bits;
   device_config.iova_seed = description.nid;
+  device_config.give_up_ns = config.give_up_ns;
   device = factory(device_config, *this);
 }
 
