@@ -2,16 +2,17 @@
 """Options and limits of cxi_sim that only show with real programs."""
 
 import pytest
+from conftest import free_port
 
-ENDLESS = ("-n", 1000000000)
+ENDLESS = "-n 1000000000"
 
 
 def test_a_peer_without_a_link_is_given_up_after_the_chosen_time(cassini):
     # The client takes the link of its peer down when it has met it; 20 seconds are less than the default.
-    client = cassini.bin / "ibv_ru_pingpong"
+    program = f"{cassini.bin}/ibv_ru_pingpong {ENDLESS} -p {free_port()}"
     script = f"""
-        {client} -d cxi0 {ENDLESS[0]} {ENDLESS[1]} >/dev/null 2>&1 & server=$!
-        until stdbuf -oL {client} -d cxi1 {ENDLESS[0]} {ENDLESS[1]} localhost >"$TMPDIR/client" 2>&1; do
+        {program} -d cxi0 >/dev/null 2>&1 & server=$!
+        until stdbuf -oL {program} -d cxi1 localhost >"$TMPDIR/client" 2>&1; do
           grep -q 'no connection' "$TMPDIR/client" || break; sleep 0.05
         done & waiter=$!
         until grep -q 'remote address' "$TMPDIR/client"; do kill -0 $waiter || break; sleep 0.05; done
