@@ -59,9 +59,10 @@ function(_cxv_man_page source result)
   file(MAKE_DIRECTORY "${out}")
   add_custom_command(
     OUTPUT "${out}/${page}"
-    COMMAND "${CXV_PANDOC}" --standalone --fail-if-warnings --from markdown-smart --to man
-            "${source}" --output "${out}/${page}"
-    DEPENDS "${source}" COMMENT "Manual page ${page}" VERBATIM)
+    COMMAND Python3::Interpreter "${CMAKE_SOURCE_DIR}/buildlib/make_man.py" "${CXV_PANDOC}" "${source}"
+            --output "${out}/${page}"
+    DEPENDS "${source}" "${CMAKE_SOURCE_DIR}/buildlib/make_man.py"
+    COMMENT "Manual page ${page}" VERBATIM)
   install(FILES "${out}/${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
   set(${result} "${out}/${page}" PARENT_SCOPE)
 endfunction()

@@ -184,12 +184,14 @@ class Built:
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
-    def test_mandoc_finds_no_errors(self):
+    def test_mandoc_has_no_warnings(self):
         for page in self.manual.pages:
-            result = subprocess.run(["mandoc", "-T", "lint", "-W", "error", str(self.manual.made(page))],
+            result = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(self.manual.made(page))],
                                     capture_output=True, text=True, check=False)
+            # Pages carry no date, so that the same source makes the same page.
+            found = [line for line in result.stdout.splitlines() if "missing date" not in line]
             with self.subTest(page=page.path.name):
-                self.assertEqual((result.returncode, result.stdout), (0, ""))
+                self.assertEqual(found, [])
 
     @unittest.skipUnless(shutil.which("man"), "there is no man")
     def test_man_finds_a_page_by_its_alias_in_the_build_folder(self):
