@@ -81,11 +81,12 @@ TEST(DvEmit, AFullRingRefusesEveryCommandAndTakesNothing) {
     while (cxidv_emit_noop(queue.get()) == 0) {
     }
     EXPECT_EQ(cxidv_cmdq_free_slots(queue.get()), 0u);
-    const auto before = queue.bytes();
+    const auto before = queue.commands();
     const std::uint32_t wp = queue->wp32;
     EXPECT_EQ(golden.emit(queue.get()), ENOSPC) << golden.name;
     EXPECT_EQ(queue->wp32, wp) << golden.name;
-    EXPECT_EQ(queue.bytes(), before) << golden.name;
+    EXPECT_EQ(queue.commands(), before) << golden.name;
+    EXPECT_EQ(queue.word(0), 4u) << "the status is the NIC's";
   }
 }
 
@@ -159,7 +160,7 @@ TEST(DvEmit, TriggeredQueuesPadWithOneCounterNoop) {
 
 TEST(DvEmit, ValuesOutOfRangeAreRefusedAndWriteNothing) {
   DvQueue queue;
-  const auto before = queue.bytes();
+  const auto before = queue.commands();
   c_idc_hdr put = {};
   c_idc_msg_hdr message = {};
   c_full_dma_cmd dma = {};
@@ -173,7 +174,7 @@ TEST(DvEmit, ValuesOutOfRangeAreRefusedAndWriteNothing) {
   EXPECT_EQ(cxidv_emit_trig_put(queue.get(), 2048, 0, &dma), EINVAL);
   EXPECT_EQ(cxidv_emit_trig_put(queue.get(), 1, std::uint64_t{1} << 48, &dma), EINVAL);
   EXPECT_EQ(queue->wp32, 8u);
-  EXPECT_EQ(queue.bytes(), before);
+  EXPECT_EQ(queue.commands(), before);
 }
 
 TEST(DvEmit, KeepsOneSlotFreeAndLooksForMoreOnlyWhenItMust) {

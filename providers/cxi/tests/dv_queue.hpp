@@ -51,8 +51,8 @@ class DvQueue {
     std::memcpy(&value, unit(unit_number) + 8 * word_number, sizeof(value));
     return value;
   }
-  /// The whole of the ring.
-  const std::vector<std::uint8_t>& bytes() const { return memory_; }
+  /// The ring without what is in front of the first command slot.
+  std::vector<std::uint8_t> commands() const { return {memory_.begin() + 256, memory_.end()}; }
 
  private:
   std::vector<std::uint8_t> memory_;

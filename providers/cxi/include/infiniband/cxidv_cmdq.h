@@ -5,7 +5,7 @@
  * An emitter writes one command behind the ones that are there, with the padding that the NIC wants. It
  * takes the command as the NIC's own structure (ethernet/cassini_user_defs.h) and sets the members that
  * follow from its name: command (type, size, opcode) and, of immediate commands, length; every other
- * member is the caller's, and reserved ones must be zero. The command is copied: the structure and
+ * member is the caller's, but reserved ones go out as zero. The command is copied: the structure and
  * immediate payload are the caller's again on return.
  *
  * An emitter returns 0, ENOSPC (the ring has no room for it now) or, where its comment says so, EINVAL;
@@ -44,13 +44,13 @@ static inline uint32_t cxidv_cmdq_next_unit(const struct cxidv_cmdq *cmdq, uint3
 	return unit == cmdq->size32 ? C_CQ_FIRST_WR_PTR_32 : unit;
 }
 
-/* Units that can still be written, as far as is known. One slot always stays free, so that a full ring does
- * not look like an empty one. */
-static inline uint32_t cxidv_cmdq_known_free(const struct cxidv_cmdq *cmdq)
+/* Units that can be written when the NIC has read up to rp32. One slot always stays free, so that a full
+ * ring does not look like an empty one. */
+static inline uint32_t cxidv_cmdq_room(const struct cxidv_cmdq *cmdq, uint32_t rp32)
 {
-	uint32_t room = cmdq->rp32 - cmdq->wp32 - 2;
+	uint32_t room = rp32 - cmdq->wp32 - 2;
 
-	return cmdq->wp32 >= cmdq->rp32 ? room + cmdq->size32 - C_CQ_FIRST_WR_PTR_32 : room;
+	return cmdq->wp32 >= rp32 ? room + cmdq->size32 - C_CQ_FIRST_WR_PTR_32 : room;
 }
 
 /* The NIC's status word as it is now: how far it has read, and what went wrong if something did. */
@@ -63,38 +63,37 @@ static inline struct c_cq_status cxidv_cmdq_status(const struct cxidv_cmdq *cmdq
 	return status;
 }
 
-/* Looks how far the NIC has read; partner of the acquire: it has fetched the commands before that. */
-static inline void cxidv_cmdq_refresh(struct cxidv_cmdq *cmdq)
+/* How far the NIC has read, as it is now. No fence: what is written into the room that this finds depends on
+ * the answer, and no processor lets such a store pass the load. The assembly makes it a new load each time;
+ * a volatile one, or a fence, would keep compilers from dropping a structure that the caller has filled. */
+static inline uint32_t cxidv_cmdq_read_pointer(const struct cxidv_cmdq *cmdq)
 {
-	cmdq->rp32 = 2 * (uint32_t)(cxidv_load_acquire(cmdq->ring) & 0xffff);
+	const uint8_t *status = cmdq->ring;
+	uint16_t slot;
+
+	__asm__ volatile("" : "+r"(status));
+	memcpy(&slot, status, sizeof(slot));
+	return 2u * slot;
 }
 
 /* Slots of 64 bytes that are free now; a command with its padding may take one more than its own. */
 static inline uint32_t cxidv_cmdq_free_slots(struct cxidv_cmdq *cmdq)
 {
-	cxidv_cmdq_refresh(cmdq);
-	return cxidv_cmdq_known_free(cmdq) / 2;
+	cmdq->rp32 = cxidv_cmdq_read_pointer(cmdq);
+	return cxidv_cmdq_room(cmdq, cmdq->rp32) / 2;
 }
 
 /* Whether the NIC has fetched every command, also those that it has not been told of yet. With
  * CXIDV_CMDQ_POLICY_LOW_FREQ an empty queue may look as if it were not. */
 static inline bool cxidv_cmdq_is_empty(const struct cxidv_cmdq *cmdq)
 {
-	return cmdq->wp32 == 2u * (uint32_t)(cxidv_load_acquire(cmdq->ring) & 0xffff);
+	return cmdq->wp32 == cxidv_cmdq_read_pointer(cmdq);
 }
 
 /* Takes back every command that the NIC has not been told of, a switch of profile or state too. */
 static inline void cxidv_cmdq_discard(struct cxidv_cmdq *cmdq)
 {
 	cmdq->wp32 = cmdq->hw_wp32;
-}
-
-static inline bool cxidv_cmdq_has_room(struct cxidv_cmdq *cmdq, uint32_t units)
-{
-	if (__builtin_expect(cxidv_cmdq_known_free(cmdq) >= units, 1))
-		return true;
-	cxidv_cmdq_refresh(cmdq);
-	return cxidv_cmdq_known_free(cmdq) >= units;
 }
 
 /* Takes the place behind pad units; the caller has seen that there is room. */
@@ -106,43 +105,87 @@ static inline uint8_t *cxidv_cmdq_take(struct cxidv_cmdq *cmdq, uint32_t pad, ui
 	return cmdq->ring + (size_t)place * 32;
 }
 
-/* Room for a command of 1, 2, 4 or 8 units, which starts at a multiple of its own size, behind NOOPs where
- * that leaves a gap. Of a NOOP of 32 bytes only the first 8 matter. False: there is no room. */
-static inline bool cxidv_cmdq_reserve(struct cxidv_cmdq *cmdq, uint32_t units, uint8_t **place)
+/* A command of 1, 2, 4 or 8 units starts at a multiple of its own size. */
+static inline uint32_t cxidv_cmdq_pad(const struct cxidv_cmdq *cmdq, uint32_t units)
 {
-	uint32_t pad = (0u - cmdq->wp32) & (units - 1);
-	uint8_t *gap;
+	return (0u - cmdq->wp32) & (units - 1);
+}
+
+/* Whether there is room for a command of so many units and the gap in front of it. Asks the NIC only when it
+ * must; the answer is stored where all ways meet, which compilers see through. */
+static inline bool cxidv_cmdq_fits(struct cxidv_cmdq *cmdq, uint32_t units)
+{
+	uint32_t need = cxidv_cmdq_pad(cmdq, units) + units;
+	uint32_t rp32 = cmdq->rp32;
+
+	if (__builtin_expect(cxidv_cmdq_room(cmdq, rp32) < need, 0)) {
+		rp32 = cxidv_cmdq_read_pointer(cmdq);
+		if (cxidv_cmdq_room(cmdq, rp32) < need)
+			return false;
+	}
+	cmdq->rp32 = rp32;
+	return true;
+}
+
+/*
+ * The place of a command of 1, 2 or 4 units behind its gap; where it does not fit, a part of the ring that
+ * holds no commands, and *err is ENOSPC. There is no branch from here to the end of an emitter, so that
+ * compilers drop the structure that the caller has filled, and keep its values in registers.
+ */
+static inline uint8_t *cxidv_cmdq_claim(struct cxidv_cmdq *cmdq, uint32_t units, int *err)
+{
+	uint32_t wp32 = cmdq->wp32;
+	uint32_t rp32 = cmdq->rp32;
+	uint32_t pad = cxidv_cmdq_pad(cmdq, units);
+	uint32_t place, fits, i;
+	uint8_t *ring = cmdq->ring;
+
+	if (__builtin_expect(cxidv_cmdq_room(cmdq, rp32) < pad + units, 0))
+		rp32 = cxidv_cmdq_read_pointer(cmdq);
+	cmdq->rp32 = rp32;
+	fits = 0u - (uint32_t)(cxidv_cmdq_room(cmdq, rp32) >= pad + units);
+	place = cxidv_cmdq_next_unit(cmdq, wp32 + pad);
+	cmdq->wp32 = (cxidv_cmdq_next_unit(cmdq, place + units) & fits) | (wp32 & ~fits);
+	place = (place & fits) | (2 & ~fits);
+	pad &= fits;
+	/* The NOOPs; those that are not wanted go where the command covers them. */
+	for (i = 0; i < units - 1; i++)
+		cxidv_put_word(ring + (size_t)(i < pad ? wp32 + i : place) * 32, 0, 0);
+	*err = ENOSPC & (int)~fits;
+	return ring + (size_t)place * 32;
+}
+
+/* The place of a command that fits. The gap is filled with NOOPs of 32 bytes, of which only the first 8
+ * matter. */
+static inline uint8_t *cxidv_cmdq_place(struct cxidv_cmdq *cmdq, uint32_t units)
+{
+	uint32_t pad = cxidv_cmdq_pad(cmdq, units);
+	uint8_t *gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
+	uint8_t *place = cxidv_cmdq_take(cmdq, pad, units);
 	uint32_t i;
 
-	if (!cxidv_cmdq_has_room(cmdq, pad + units))
-		return false;
-	gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
-	*place = cxidv_cmdq_take(cmdq, pad, units);
 	/* One NOOP at most: written without asking, for the command covers it if it is not wanted. */
 	if (units == 2)
 		cxidv_put_word(gap, 0, 0);
 	else
 		for (i = 0; i < pad; i++)
 			cxidv_put_word(gap + (size_t)i * 32, 0, 0);
-	return true;
+	return place;
 }
 
 /* The same on a triggered queue: commands have 64 or 128 bytes, and a gap is one CT_NOOP. */
-static inline bool cxidv_cmdq_reserve_ct(struct cxidv_cmdq *cmdq, uint32_t units, uint8_t **place)
+static inline uint8_t *cxidv_cmdq_place_ct(struct cxidv_cmdq *cmdq, uint32_t units)
 {
-	uint32_t pad = (0u - cmdq->wp32) & (units - 1);
-	uint8_t *gap;
+	uint32_t pad = cxidv_cmdq_pad(cmdq, units);
+	uint8_t *gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
+	uint8_t *place = cxidv_cmdq_take(cmdq, pad, units);
 
-	if (!cxidv_cmdq_has_room(cmdq, pad + units))
-		return false;
-	gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
-	*place = cxidv_cmdq_take(cmdq, pad, units);
 	if (units > 2 && pad) {
 		memset(gap, 0, C_CQ_CMD_SIZE);
 		cxidv_put_word(gap, 0,
 			       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP));
 	}
-	return true;
+	return place;
 }
 
 static inline void cxidv_cmdq_pad_slot(struct cxidv_cmdq *cmdq)
@@ -231,42 +274,71 @@ static inline void cxidv_cmdq_ring(struct cxidv_cmdq *cmdq)
 }
 
 /* ------------------------------------------------------------------------------------------------
- * How emitters store: whole words, in order, the first one with its command byte set.
+ * How emitters store: whole words, in order. A word is put together from the structure's members, not
+ * loaded: where the caller has just filled the structure, the compiler then takes the values themselves,
+ * and constants fold; a load of a word that was stored in parts would have to wait for them.
  */
 
-static inline void cxidv_copy_words4(uint8_t *place, const uint8_t *from)
+#define CXIDV_BITS(member, shift) ((uint64_t)(member) << (shift))
+
+/* Of members of one bit, eight at a time. */
+static inline uint64_t cxidv_get_byte(const void *command, size_t byte)
 {
-	cxidv_put_word(place, 0, cxidv_get_word(from, 0));
-	cxidv_put_word(place, 1, cxidv_get_word(from, 1));
-	cxidv_put_word(place, 2, cxidv_get_word(from, 2));
-	cxidv_put_word(place, 3, cxidv_get_word(from, 3));
+	uint8_t value;
+
+	memcpy(&value, (const uint8_t *)command + byte, sizeof(value));
+	return value;
 }
 
-/* A command of 32, 64 or 96 bytes; set: what its first word gets in the place of the low clear bits. */
-static inline void cxidv_store_command(uint8_t *place, const void *command, size_t bytes,
-				       unsigned int clear, uint64_t set)
-{
-	const uint8_t *from = (const uint8_t *)command;
+/* The first 32 bytes of a DMA command, in which all three kinds are alike; address: the name of the member
+ * with the local address. */
+#define CXIDV_STORE_DMA(place, command, address, head)                                                \
+	do {                                                                                          \
+		cxidv_put_word(place, 0,                                                              \
+			       (head) | CXIDV_BITS((command)->index_ext, 8) |                         \
+				       cxidv_get_byte(command, 2) << 16 |                             \
+				       (cxidv_get_byte(command, 3) & 0x3f) << 24 |                    \
+				       CXIDV_BITS(cxidv_dfa_word((command)->dfa), 32));               \
+		cxidv_put_word(place, 1, (command)->remote_offset);                                   \
+		cxidv_put_word(place, 2, (command)->address);                                         \
+		cxidv_put_word(place, 3,                                                              \
+			       CXIDV_BITS((command)->request_len, 0) |                                \
+				       CXIDV_BITS((command)->ct, 32) | CXIDV_BITS((command)->eq, 48)); \
+	} while (0)
 
-	cxidv_put_word(place, 0, (cxidv_get_word(from, 0) >> clear << clear) | set);
-	cxidv_put_word(place, 1, cxidv_get_word(from, 1));
-	cxidv_put_word(place, 2, cxidv_get_word(from, 2));
-	cxidv_put_word(place, 3, cxidv_get_word(from, 3));
-	if (bytes > 32)
-		cxidv_copy_words4(place + 32, from + 32);
-	if (bytes > 64)
-		cxidv_copy_words4(place + 64, from + 64);
+static inline void cxidv_store_full_dma(uint8_t *place, const struct c_full_dma_cmd *command,
+					uint64_t head)
+{
+	CXIDV_STORE_DMA(place, command, local_addr, head);
+	cxidv_put_word(place, 4,
+		       CXIDV_BITS(command->eager_length, 0) | CXIDV_BITS(command->rendezvous_id, 24) |
+			       CXIDV_BITS(command->initiator, 32));
+	cxidv_put_word(place, 5, command->match_bits);
+	cxidv_put_word(place, 6, command->header_data);
+	cxidv_put_word(place, 7, command->user_ptr);
 }
 
-static inline int cxidv_emit_command(struct cxidv_cmdq *cmdq, const void *command, size_t bytes,
-				     uint32_t units, uint64_t head)
+/* Nomatch commands are restricted whatever the caller says: bit 26. */
+static inline void cxidv_store_nomatch_dma(uint8_t *place, const struct c_nomatch_dma_cmd *command,
+					   uint64_t head)
 {
-	uint8_t *place;
+	CXIDV_STORE_DMA(place, command, local_addr, head | CXIDV_BITS(1, 26));
+}
 
-	if (!cxidv_cmdq_reserve(cmdq, units, &place))
-		return ENOSPC;
-	cxidv_store_command(place, command, bytes, 8, head);
-	return 0;
+static inline void cxidv_store_dma_amo(uint8_t *place, const struct c_dma_amo_cmd *command,
+				       uint64_t head)
+{
+	CXIDV_STORE_DMA(place, command, local_read_addr, head);
+	cxidv_put_word(place, 4, CXIDV_BITS(command->initiator, 32));
+	cxidv_put_word(place, 5, command->match_bits);
+	cxidv_put_word(place, 6, command->header_data);
+	cxidv_put_word(place, 7, command->user_ptr);
+	cxidv_put_word(place, 8, command->local_write_addr);
+	cxidv_put_word(place, 9,
+		       CXIDV_BITS(command->atomic_op, 0) | CXIDV_BITS(command->atomic_type, 8) |
+			       CXIDV_BITS(command->cswap_op, 16) | CXIDV_BITS(command->write_lac, 32));
+	cxidv_put_word(place, 10, command->op2_word1);
+	cxidv_put_word(place, 11, command->op2_word2);
 }
 
 /* A command of one slot that has nothing but its first word. */
@@ -283,26 +355,24 @@ static inline void cxidv_store_slot(uint8_t *place, uint64_t first)
 /* A command that does nothing, of one slot. */
 static inline int cxidv_emit_noop(struct cxidv_cmdq *cmdq)
 {
-	uint8_t *place;
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
 
-	if (!cxidv_cmdq_reserve(cmdq, 2, &place))
-		return ENOSPC;
 	cxidv_store_slot(place, cmdq->flags & CXIDV_CMDQ_TRIGGERED ?
 				       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP) :
 				       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_NOOP));
-	return 0;
+	return err;
 }
 
 /* What follows starts when everything before it on this queue is complete. */
 static inline int cxidv_emit_fence(struct cxidv_cmdq *cmdq)
 {
-	uint8_t *place;
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
 
-	if (!cxidv_cmdq_reserve(cmdq, 2, &place))
-		return ENOSPC;
 	cxidv_store_slot(place,
 			 CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_FENCE));
-	return 0;
+	return err;
 }
 
 /* What follows goes out on the communication profile with this LCID (struct cxidv_cp). EINVAL above 15. */
@@ -313,8 +383,9 @@ static inline int cxidv_emit_lcid(struct cxidv_cmdq *cmdq, uint32_t lcid)
 	if (lcid >= C_COMM_PROF_PER_CQ)
 		return EINVAL;
 	/* on a boundary of 128 bytes, with a NOOP behind it */
-	if (!cxidv_cmdq_reserve(cmdq, 4, &place))
+	if (!cxidv_cmdq_fits(cmdq, 4))
 		return ENOSPC;
+	place = cxidv_cmdq_place(cmdq, 4);
 	cxidv_store_slot(place, CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_LCID) |
 					(uint64_t)lcid << 32);
 	cxidv_store_slot(place + C_CQ_CMD_SIZE,
@@ -330,15 +401,18 @@ static inline int cxidv_emit_lcid(struct cxidv_cmdq *cmdq, uint32_t lcid)
 /* The state of all immediate commands that follow. */
 static inline int cxidv_emit_cstate(struct cxidv_cmdq *cmdq, const struct c_cstate_cmd *command)
 {
-	uint8_t *place;
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 1, &err);
 
-	if (!cxidv_cmdq_reserve(cmdq, 1, &place))
-		return ENOSPC;
-	cxidv_store_command(
-		place, command, sizeof(*command), 16,
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, C_CMD_SIZE_32B, C_CMD_CSTATE) |
-			sizeof(*command) << 8);
-	return 0;
+	cxidv_put_word(place, 0,
+		       CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, C_CMD_SIZE_32B, C_CMD_CSTATE) |
+			       CXIDV_BITS(sizeof(*command), 8) | cxidv_get_byte(command, 2) << 16 |
+			       (cxidv_get_byte(command, 3) & 0x3f) << 24 |
+			       CXIDV_BITS(command->initiator, 32));
+	cxidv_put_word(place, 1, command->index_ext);
+	cxidv_put_word(place, 2, command->user_ptr);
+	cxidv_put_word(place, 3, CXIDV_BITS(command->ct, 32) | CXIDV_BITS(command->eq, 48));
+	return err;
 }
 
 /* The size code of a command of so many bytes; a command has 32 << code bytes. */
@@ -347,50 +421,59 @@ static inline uint32_t cxidv_command_size(size_t bytes)
 	return bytes <= 32 ? 0 : 32 - (uint32_t)__builtin_clz((unsigned int)(bytes - 1) >> 5);
 }
 
-static inline int cxidv_emit_immediate(struct cxidv_cmdq *cmdq, const void *header,
-				       size_t header_bytes, uint32_t size, uint32_t opcode,
-				       const void *data, size_t length)
-{
-	uint8_t *place;
-	uint64_t set = CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, size, opcode) |
-		       (uint64_t)(header_bytes + length) << 8;
-
-	if (!cxidv_cmdq_reserve(cmdq, 1u << size, &place))
-		return ENOSPC;
-	cxidv_put_word(place, 0, (cxidv_get_word(header, 0) >> 16 << 16) | set);
-	cxidv_put_word(place, 1, cxidv_get_word(header, 1));
-	if (header_bytes > 16) {
-		cxidv_put_word(place, 2, cxidv_get_word(header, 2));
-		cxidv_put_word(place, 3, cxidv_get_word(header, 3));
-	}
-	if (length)
-		memcpy(place + header_bytes, data, length);
-	return 0;
-}
+/* Type, size, opcode and length of an immediate command. */
+#define CXIDV_IMMEDIATE_HEAD(size, opcode, bytes) \
+	(CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, size, opcode) | CXIDV_BITS(bytes, 8))
 
 /* A put of up to 192 bytes, 224 where the state is restricted (EINVAL above 224; the NIC refuses what the
  * state does not allow). It has no match bits: for entries of lists that do not match. */
 static inline int cxidv_emit_idc_put(struct cxidv_cmdq *cmdq, const struct c_idc_hdr *header,
 				     const void *data, size_t length)
 {
+	size_t bytes = sizeof(*header) + length;
+	uint32_t size;
+	uint8_t *place;
+
 	if (length > C_MAX_IDC_PAYLOAD_RES)
 		return EINVAL;
-	return cxidv_emit_immediate(cmdq, header, sizeof(*header),
-				    cxidv_command_size(sizeof(*header) + length), C_CMD_PUT, data,
-				    length);
+	size = cxidv_command_size(bytes);
+	if (!cxidv_cmdq_fits(cmdq, 1u << size))
+		return ENOSPC;
+	place = cxidv_cmdq_place(cmdq, 1u << size);
+	cxidv_put_word(place, 0,
+		       CXIDV_IMMEDIATE_HEAD(size, C_CMD_PUT, bytes) |
+			       CXIDV_BITS(cxidv_dfa_word(header->dfa), 32));
+	cxidv_put_word(place, 1, header->remote_offset);
+	if (length)
+		memcpy(place + sizeof(*header), data, length);
+	return 0;
 }
 
 /* A message of up to 192 bytes (EINVAL above) with match bits, header data and its own user_ptr. */
 static inline int cxidv_emit_idc_msg(struct cxidv_cmdq *cmdq, const struct c_idc_msg_hdr *header,
 				     const void *data, size_t length)
 {
+	size_t bytes = sizeof(*header) + length;
 	uint32_t size;
+	uint8_t *place;
 
 	if (length > C_MAX_IDC_PAYLOAD_UNR)
 		return EINVAL;
-	size = cxidv_command_size(sizeof(*header) + length);
-	return cxidv_emit_immediate(cmdq, header, sizeof(*header), size ? size : 1,
-				    C_CMD_SMALL_MESSAGE, data, length);
+	size = cxidv_command_size(bytes);
+	if (!size)
+		size = 1; /* there is no message of 32 bytes */
+	if (!cxidv_cmdq_fits(cmdq, 1u << size))
+		return ENOSPC;
+	place = cxidv_cmdq_place(cmdq, 1u << size);
+	cxidv_put_word(place, 0,
+		       CXIDV_IMMEDIATE_HEAD(size, C_CMD_SMALL_MESSAGE, bytes) |
+			       CXIDV_BITS(cxidv_dfa_word(header->dfa), 32));
+	cxidv_put_word(place, 1, header->match_bits);
+	cxidv_put_word(place, 2, header->header_data);
+	cxidv_put_word(place, 3, header->user_ptr);
+	if (length)
+		memcpy(place + sizeof(*header), data, length);
+	return 0;
 }
 
 /* Whether an atomic fits into the short form, which has room for one operand of 64 bits. */
@@ -407,25 +490,32 @@ static inline bool cxidv_amo_is_short(const struct c_idc_amo_cmd *command, bool 
 static inline int cxidv_emit_idc_amo(struct cxidv_cmdq *cmdq, const struct c_idc_amo_cmd *command,
 				     bool fetching)
 {
-	bool is_short = cxidv_amo_is_short(command, fetching);
-	uint64_t set = CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, is_short ? C_CMD_SIZE_32B : C_CMD_SIZE_64B,
-					  fetching ? C_CMD_FETCHING_ATOMIC : C_CMD_ATOMIC) |
-		       (is_short ? 32u : 64u) << 8;
+	uint32_t opcode = fetching ? C_CMD_FETCHING_ATOMIC : C_CMD_ATOMIC;
+	uint64_t dfa = CXIDV_BITS(cxidv_dfa_word(command->idc_header.dfa), 32);
+	uint64_t kind = CXIDV_BITS(command->atomic_op, 0) | CXIDV_BITS(command->atomic_type, 8);
 	uint8_t *place;
 
-	if (!is_short) {
-		if (!cxidv_cmdq_reserve(cmdq, 2, &place))
+	if (cxidv_amo_is_short(command, fetching)) {
+		if (!cxidv_cmdq_fits(cmdq, 1))
 			return ENOSPC;
-		cxidv_store_command(place, command, sizeof(*command), 16, set);
+		place = cxidv_cmdq_place(cmdq, 1);
+		cxidv_put_word(place, 0, CXIDV_IMMEDIATE_HEAD(C_CMD_SIZE_32B, opcode, 32) | dfa);
+		cxidv_put_word(place, 1, command->idc_header.remote_offset);
+		cxidv_put_word(place, 2, kind);
+		cxidv_put_word(place, 3, command->op1_word1);
 		return 0;
 	}
-	if (!cxidv_cmdq_reserve(cmdq, 1, &place))
+	if (!cxidv_cmdq_fits(cmdq, 2))
 		return ENOSPC;
-	cxidv_put_word(place, 0, (cxidv_get_word(command, 0) >> 16 << 16) | set);
-	cxidv_put_word(place, 1, cxidv_get_word(command, 1));
-	cxidv_put_word(place, 2,
-		       (uint64_t)(command->atomic_op | (uint32_t)command->atomic_type << 8));
-	cxidv_put_word(place, 3, command->op1_word1);
+	place = cxidv_cmdq_place(cmdq, 2);
+	cxidv_put_word(place, 0, CXIDV_IMMEDIATE_HEAD(C_CMD_SIZE_64B, opcode, 64) | dfa);
+	cxidv_put_word(place, 1, command->idc_header.remote_offset);
+	cxidv_put_word(place, 2, command->local_addr);
+	cxidv_put_word(place, 3, kind | CXIDV_BITS(command->cswap_op, 16));
+	cxidv_put_word(place, 4, command->op1_word1);
+	cxidv_put_word(place, 5, command->op1_word2);
+	cxidv_put_word(place, 6, command->op2_word1);
+	cxidv_put_word(place, 7, command->op2_word2);
 	return 0;
 }
 
@@ -436,15 +526,23 @@ static inline int cxidv_emit_idc_amo(struct cxidv_cmdq *cmdq, const struct c_idc
 /* Writes request_len bytes from local_addr in lac. */
 static inline int cxidv_emit_put(struct cxidv_cmdq *cmdq, const struct c_full_dma_cmd *command)
 {
-	return cxidv_emit_command(cmdq, command, sizeof(*command), 2,
-				  CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+
+	cxidv_store_full_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
+	return err;
 }
 
 /* Reads request_len bytes to local_addr in lac. */
 static inline int cxidv_emit_get(struct cxidv_cmdq *cmdq, const struct c_full_dma_cmd *command)
 {
-	return cxidv_emit_command(cmdq, command, sizeof(*command), 2,
-				  CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+
+	cxidv_store_full_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
+	return err;
 }
 
 /* Sends eager_length bytes of request_len; the target gets the rest from portal index 255 of the
@@ -452,81 +550,110 @@ static inline int cxidv_emit_get(struct cxidv_cmdq *cmdq, const struct c_full_dm
 static inline int cxidv_emit_rendezvous_put(struct cxidv_cmdq *cmdq,
 					    const struct c_full_dma_cmd *command)
 {
-	return cxidv_emit_command(
-		cmdq, command, sizeof(*command), 2,
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
-}
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
 
-#define CXIDV_RESTRICTED_BIT ((uint64_t)1 << 26) /* of the first word of a DMA command */
+	cxidv_store_full_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
+	return err;
+}
 
 /* Writes without match bits, user_ptr or success events; restricted is set. */
 static inline int cxidv_emit_nomatch_put(struct cxidv_cmdq *cmdq,
 					 const struct c_nomatch_dma_cmd *command)
 {
-	return cxidv_emit_command(
-		cmdq, command, sizeof(*command), 1,
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT) |
-			CXIDV_RESTRICTED_BIT);
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 1, &err);
+
+	cxidv_store_nomatch_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT));
+	return err;
 }
 
 /* Reads in the same way. */
 static inline int cxidv_emit_nomatch_get(struct cxidv_cmdq *cmdq,
 					 const struct c_nomatch_dma_cmd *command)
 {
-	return cxidv_emit_command(
-		cmdq, command, sizeof(*command), 1,
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET) |
-			CXIDV_RESTRICTED_BIT);
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 1, &err);
+
+	cxidv_store_nomatch_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET));
+	return err;
 }
 
 /* An atomic whose operand is at local_read_addr in lac; request_len is its size. */
 static inline int cxidv_emit_amo(struct cxidv_cmdq *cmdq, const struct c_dma_amo_cmd *command)
 {
-	return cxidv_emit_command(
-		cmdq, command, sizeof(*command), 4,
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 4, &err);
+
+	cxidv_store_dma_amo(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
+	return err;
 }
 
 /* The same, and what was there comes to local_write_addr in write_lac. */
 static inline int cxidv_emit_fetching_amo(struct cxidv_cmdq *cmdq,
 					  const struct c_dma_amo_cmd *command)
 {
-	return cxidv_emit_command(
-		cmdq, command, sizeof(*command), 4,
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 4, &err);
+
+	cxidv_store_dma_amo(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
+	return err;
 }
 
 /* ------------------------------------------------------------------------------------------------
  * Counting events: triggered queues only. Members that a command does not use must be zero.
  */
 
-static inline int cxidv_emit_ct_words(struct cxidv_cmdq *cmdq, uint32_t opcode, uint64_t word0,
-				      uint64_t word1, uint64_t word2)
+static inline int cxidv_emit_ct_words(struct cxidv_cmdq *cmdq, uint64_t word0, uint64_t word1,
+				      uint64_t word2)
 {
 	uint8_t *place;
 
-	if (!cxidv_cmdq_reserve_ct(cmdq, 2, &place))
+	if (!cxidv_cmdq_fits(cmdq, 2))
 		return ENOSPC;
-	cxidv_store_slot(place, (word0 >> 8 << 8) |
-					CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode));
+	place = cxidv_cmdq_place_ct(cmdq, 2);
+	cxidv_put_word(place, 0, word0);
 	cxidv_put_word(place, 1, word1);
 	cxidv_put_word(place, 2, word2);
+	memset(place + 24, 0, C_CQ_CMD_SIZE - 24);
 	return 0;
 }
 
 static inline int cxidv_emit_ct_command(struct cxidv_cmdq *cmdq, uint32_t opcode,
 					const struct c_ct_cmd *command)
 {
-	return cxidv_emit_ct_words(cmdq, opcode, cxidv_get_word(command, 0),
-				   cxidv_get_word(command, 1), cxidv_get_word(command, 2));
+	return cxidv_emit_ct_words(
+		cmdq,
+		CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode) |
+			CXIDV_BITS(command->ct, 16) | CXIDV_BITS(command->trig_ct, 32) |
+			CXIDV_BITS(command->eq, 48),
+		CXIDV_BITS(command->ct_success, 0) | CXIDV_BITS(command->ct_failure, 48) |
+			CXIDV_BITS(command->set_ct_success, 62) |
+			CXIDV_BITS(command->set_ct_failure, 63),
+		command->threshold);
+}
+
+/* A command that has the counter alone. */
+static inline int cxidv_emit_ct_plain(struct cxidv_cmdq *cmdq, uint32_t opcode, uint32_t ct,
+				      uint64_t word1)
+{
+	if (ct >= C_NUM_CTS)
+		return EINVAL;
+	return cxidv_emit_ct_words(cmdq,
+				   CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode) |
+					   CXIDV_BITS(ct, 16),
+				   word1, 0);
 }
 
 /* Writes the counter's value to its write-back word. EINVAL: ct above 2047. */
 static inline int cxidv_emit_ct_get(struct cxidv_cmdq *cmdq, uint32_t ct)
 {
-	if (ct >= C_NUM_CTS)
-		return EINVAL;
-	return cxidv_emit_ct_words(cmdq, C_CMD_CT_GET, (uint64_t)ct << 16, 0, 0);
+	return cxidv_emit_ct_plain(cmdq, C_CMD_CT_GET, ct, 0);
 }
 
 /* Sets ct to ct_success and ct_failure, as set_ct_success and set_ct_failure choose. */
@@ -544,17 +671,13 @@ static inline int cxidv_emit_ct_inc(struct cxidv_cmdq *cmdq, const struct c_ct_c
 /* Sets successes and failures to 0. EINVAL: ct above 2047. */
 static inline int cxidv_emit_ct_reset(struct cxidv_cmdq *cmdq, uint32_t ct)
 {
-	if (ct >= C_NUM_CTS)
-		return EINVAL;
-	return cxidv_emit_ct_words(cmdq, C_CMD_CT_SET, (uint64_t)ct << 16, (uint64_t)3 << 62, 0);
+	return cxidv_emit_ct_plain(cmdq, C_CMD_CT_SET, ct, CXIDV_BITS(3, 62));
 }
 
 /* Drops the operations that wait on the counter. EINVAL: ct above 2047. */
 static inline int cxidv_emit_ct_cancel(struct cxidv_cmdq *cmdq, uint32_t ct)
 {
-	if (ct >= C_NUM_CTS)
-		return EINVAL;
-	return cxidv_emit_ct_words(cmdq, C_CMD_CT_CANCEL, (uint64_t)ct << 16, 0, 0);
+	return cxidv_emit_ct_plain(cmdq, C_CMD_CT_CANCEL, ct, 0);
 }
 
 /* When trig_ct has threshold successes: cxidv_emit_ct_set() on ct. */
@@ -582,85 +705,113 @@ static inline int cxidv_emit_ct_trig_event(struct cxidv_cmdq *cmdq, const struct
  * 2^48 - 1.
  */
 
-static inline int cxidv_emit_trig_command(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
-					  uint64_t threshold, const void *command, size_t bytes,
-					  uint64_t head)
+/* Reserves it and stores its header. */
+static inline int cxidv_begin_trig_dma(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
+				       uint64_t threshold, uint8_t **place)
 {
-	uint8_t *place;
-
 	if (trig_ct >= C_NUM_CTS || threshold >> C_CT_SUCCESS_BITS)
 		return EINVAL;
-	if (!cxidv_cmdq_reserve_ct(cmdq, 4, &place))
+	if (!cxidv_cmdq_fits(cmdq, 4))
 		return ENOSPC;
-	cxidv_put_word(place, 0,
+	*place = cxidv_cmdq_place_ct(cmdq, 4);
+	cxidv_put_word(*place, 0,
 		       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_128B, C_CMD_CT_TRIG_DMA) |
-			       (uint64_t)trig_ct << 32);
-	cxidv_put_word(place, 1, 0);
-	cxidv_put_word(place, 2, threshold);
-	cxidv_store_command(place + sizeof(struct c_ct_cmd), command, bytes, 8, head);
+			       CXIDV_BITS(trig_ct, 32));
+	cxidv_put_word(*place, 1, 0);
+	cxidv_put_word(*place, 2, threshold);
+	*place += sizeof(struct c_ct_cmd);
 	return 0;
 }
 
 static inline int cxidv_emit_trig_put(struct cxidv_cmdq *cmdq, uint32_t trig_ct, uint64_t threshold,
 				      const struct c_full_dma_cmd *command)
 {
-	return cxidv_emit_trig_command(
-		cmdq, trig_ct, threshold, command, sizeof(*command),
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
+	uint8_t *place;
+	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+
+	if (err)
+		return err;
+	cxidv_store_full_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
+	return 0;
 }
 
 static inline int cxidv_emit_trig_get(struct cxidv_cmdq *cmdq, uint32_t trig_ct, uint64_t threshold,
 				      const struct c_full_dma_cmd *command)
 {
-	return cxidv_emit_trig_command(
-		cmdq, trig_ct, threshold, command, sizeof(*command),
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
+	uint8_t *place;
+	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+
+	if (err)
+		return err;
+	cxidv_store_full_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
+	return 0;
 }
 
-static inline int cxidv_emit_trig_rendezvous_put(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
-						 uint64_t threshold,
+static inline int cxidv_emit_trig_rendezvous_put(struct cxidv_cmdq *cmdq, uint32_t trig_ct, uint64_t threshold,
 						 const struct c_full_dma_cmd *command)
 {
-	return cxidv_emit_trig_command(
-		cmdq, trig_ct, threshold, command, sizeof(*command),
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
+	uint8_t *place;
+	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+
+	if (err)
+		return err;
+	cxidv_store_full_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
+	return 0;
 }
 
-static inline int cxidv_emit_trig_nomatch_put(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
-					      uint64_t threshold,
+static inline int cxidv_emit_trig_nomatch_put(struct cxidv_cmdq *cmdq, uint32_t trig_ct, uint64_t threshold,
 					      const struct c_nomatch_dma_cmd *command)
 {
-	return cxidv_emit_trig_command(
-		cmdq, trig_ct, threshold, command, sizeof(*command),
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT) |
-			CXIDV_RESTRICTED_BIT);
+	uint8_t *place;
+	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+
+	if (err)
+		return err;
+	cxidv_store_nomatch_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT));
+	return 0;
 }
 
-static inline int cxidv_emit_trig_nomatch_get(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
-					      uint64_t threshold,
+static inline int cxidv_emit_trig_nomatch_get(struct cxidv_cmdq *cmdq, uint32_t trig_ct, uint64_t threshold,
 					      const struct c_nomatch_dma_cmd *command)
 {
-	return cxidv_emit_trig_command(
-		cmdq, trig_ct, threshold, command, sizeof(*command),
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET) |
-			CXIDV_RESTRICTED_BIT);
+	uint8_t *place;
+	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+
+	if (err)
+		return err;
+	cxidv_store_nomatch_dma(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET));
+	return 0;
 }
 
 static inline int cxidv_emit_trig_amo(struct cxidv_cmdq *cmdq, uint32_t trig_ct, uint64_t threshold,
 				      const struct c_dma_amo_cmd *command)
 {
-	return cxidv_emit_trig_command(
-		cmdq, trig_ct, threshold, command, sizeof(*command),
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
+	uint8_t *place;
+	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+
+	if (err)
+		return err;
+	cxidv_store_dma_amo(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
+	return 0;
 }
 
-static inline int cxidv_emit_trig_fetching_amo(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
-					       uint64_t threshold,
+static inline int cxidv_emit_trig_fetching_amo(struct cxidv_cmdq *cmdq, uint32_t trig_ct, uint64_t threshold,
 					       const struct c_dma_amo_cmd *command)
 {
-	return cxidv_emit_trig_command(
-		cmdq, trig_ct, threshold, command, sizeof(*command),
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
+	uint8_t *place;
+	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+
+	if (err)
+		return err;
+	cxidv_store_dma_amo(place, command,
+			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
+	return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -668,10 +819,28 @@ static inline int cxidv_emit_trig_fetching_amo(struct cxidv_cmdq *cmdq, uint32_t
  * readable description; the command that appended an entry serves to unlink it.
  */
 
-static inline int cxidv_emit_target(struct cxidv_cmdq *cmdq, const void *command, uint32_t opcode)
+static inline int cxidv_emit_target(struct cxidv_cmdq *cmdq, const struct c_target_cmd *command,
+				    uint32_t opcode)
 {
-	return cxidv_emit_command(cmdq, command, sizeof(struct c_target_cmd), 2,
-				  CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, opcode));
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+
+	cxidv_put_word(place, 0,
+		       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, opcode) |
+			       CXIDV_BITS(command->ptl_list, 8) |
+			       CXIDV_BITS(command->ptlte_index, 16) |
+			       cxidv_get_byte(command, 4) << 32 |
+			       (cxidv_get_byte(command, 5) & 0x7f) << 40 | CXIDV_BITS(command->ct, 48));
+	cxidv_put_word(place, 1,
+		       CXIDV_BITS(command->buffer_id, 0) | CXIDV_BITS(command->lac, 16) |
+			       CXIDV_BITS(command->restart_seq, 24));
+	cxidv_put_word(place, 2, command->start);
+	cxidv_put_word(place, 3, command->length);
+	cxidv_put_word(place, 4, CXIDV_BITS(command->min_free, 0) | CXIDV_BITS(command->match_id, 32));
+	cxidv_put_word(place, 5, command->match_bits);
+	cxidv_put_word(place, 6, command->ignore_bits);
+	cxidv_put_word(place, 7, 0);
+	return err;
 }
 
 /* Puts an entry at the end of ptl_list; a LINK event tells whether it is there. */
@@ -704,7 +873,16 @@ static inline int cxidv_emit_unlink(struct cxidv_cmdq *cmdq, const struct c_targ
 static inline int cxidv_emit_setstate(struct cxidv_cmdq *cmdq,
 				      const struct c_set_state_cmd *command)
 {
-	return cxidv_emit_target(cmdq, command, C_CMD_TGT_SETSTATE);
+	int err;
+	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+
+	cxidv_store_slot(place,
+			 CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_TGT_SETSTATE) |
+				 CXIDV_BITS(command->ptlte_state, 8) |
+				 CXIDV_BITS(command->ptlte_index, 16));
+	cxidv_put_word(place, 1, command->current_addr);
+	cxidv_put_word(place, 2, command->drop_count);
+	return err;
 }
 
 #ifdef __cplusplus
