@@ -290,6 +290,15 @@ static inline uint64_t cxidv_get_byte(const void *command, size_t byte)
 	return value;
 }
 
+/* Every command that has a destination has it in the same place. */
+static inline uint32_t cxidv_get_dfa(const void *command)
+{
+	uint32_t value;
+
+	memcpy(&value, (const uint8_t *)command + offsetof(struct c_idc_hdr, dfa), sizeof(value));
+	return value;
+}
+
 /* The first 32 bytes of a DMA command, in which all three kinds are alike; address: the name of the member
  * with the local address. */
 #define CXIDV_STORE_DMA(place, command, address, head)                                                \
@@ -298,7 +307,7 @@ static inline uint64_t cxidv_get_byte(const void *command, size_t byte)
 			       (head) | CXIDV_BITS((command)->index_ext, 8) |                         \
 				       cxidv_get_byte(command, 2) << 16 |                             \
 				       (cxidv_get_byte(command, 3) & 0x3f) << 24 |                    \
-				       CXIDV_BITS(cxidv_dfa_word((command)->dfa), 32));               \
+				       CXIDV_BITS(cxidv_get_dfa(command), 32));               \
 		cxidv_put_word(place, 1, (command)->remote_offset);                                   \
 		cxidv_put_word(place, 2, (command)->address);                                         \
 		cxidv_put_word(place, 3,                                                              \
@@ -442,7 +451,7 @@ static inline int cxidv_emit_idc_put(struct cxidv_cmdq *cmdq, const struct c_idc
 	place = cxidv_cmdq_place(cmdq, 1u << size);
 	cxidv_put_word(place, 0,
 		       CXIDV_IMMEDIATE_HEAD(size, C_CMD_PUT, bytes) |
-			       CXIDV_BITS(cxidv_dfa_word(header->dfa), 32));
+			       CXIDV_BITS(cxidv_get_dfa(header), 32));
 	cxidv_put_word(place, 1, header->remote_offset);
 	if (length)
 		memcpy(place + sizeof(*header), data, length);
@@ -467,7 +476,7 @@ static inline int cxidv_emit_idc_msg(struct cxidv_cmdq *cmdq, const struct c_idc
 	place = cxidv_cmdq_place(cmdq, 1u << size);
 	cxidv_put_word(place, 0,
 		       CXIDV_IMMEDIATE_HEAD(size, C_CMD_SMALL_MESSAGE, bytes) |
-			       CXIDV_BITS(cxidv_dfa_word(header->dfa), 32));
+			       CXIDV_BITS(cxidv_get_dfa(header), 32));
 	cxidv_put_word(place, 1, header->match_bits);
 	cxidv_put_word(place, 2, header->header_data);
 	cxidv_put_word(place, 3, header->user_ptr);
@@ -491,7 +500,7 @@ static inline int cxidv_emit_idc_amo(struct cxidv_cmdq *cmdq, const struct c_idc
 				     bool fetching)
 {
 	uint32_t opcode = fetching ? C_CMD_FETCHING_ATOMIC : C_CMD_ATOMIC;
-	uint64_t dfa = CXIDV_BITS(cxidv_dfa_word(command->idc_header.dfa), 32);
+	uint64_t dfa = CXIDV_BITS(cxidv_get_dfa(command), 32);
 	uint64_t kind = CXIDV_BITS(command->atomic_op, 0) | CXIDV_BITS(command->atomic_type, 8);
 	uint8_t *place;
 
