@@ -179,36 +179,67 @@ void Endpoint::set_state(ibv_qp_state state) {
     fail("change the state of the QP", err);
 }
 
-void Endpoint::fill(size_t bytes, uint32_t seed) {
+void Endpoint::fill(size_t bytes, uint32_t seed, Layout layout) {
+  std::vector<uint8_t> message(bytes);
   for (size_t at = 0; at < bytes; ++at)
-    data()[at] = pattern(at, seed);
+    message[at] = pattern(at, seed);
+  if (layout == Layout::pieces)
+    scatter(0, message);
+  else
+    std::copy(message.begin(), message.end(), data());
+}
+
+std::vector<uint8_t> Endpoint::gather(size_t at, size_t bytes) const {
+  std::vector<uint8_t> message;
+  const uint8_t* start = buffer_.data() + guard + at;
+  for (Piece piece : pieces(bytes, options_.sges))
+    message.insert(message.end(), start + piece.at, start + piece.at + piece.bytes);
+  return message;
+}
+
+void Endpoint::scatter(size_t at, std::span<const uint8_t> message) {
+  for (Piece piece : pieces(message.size(), options_.sges)) {
+    std::copy_n(message.begin(), piece.bytes, data() + at + piece.at);
+    message = message.subspan(piece.bytes);
+  }
 }
 
 void Endpoint::clear() {
   std::fill(buffer_.begin(), buffer_.end(), untouched);
 }
 
-void Endpoint::check(size_t bytes, uint32_t seed) const {
-  for (size_t at = 0; at < buffer_.size(); ++at) {
-    bool inside = at >= guard && at < guard + bytes;
-    uint8_t want = inside ? pattern(at - guard, seed) : untouched;
-    if (buffer_[at] != want)
-      fail("byte " + std::to_string(static_cast<long>(at) - static_cast<long>(guard)) + " of " +
-           std::to_string(bytes) + " is " + std::to_string(buffer_[at]) + ", not " +
-           std::to_string(want));
-  }
+void Endpoint::check(size_t bytes, uint32_t seed, Layout layout) const {
+  const uint8_t* start = buffer_.data() + guard;
+  std::vector<uint8_t> message =
+      layout == Layout::pieces ? gather(0, bytes) : std::vector(start, start + bytes);
+  for (size_t at = 0; at < bytes; ++at)
+    if (message[at] != pattern(at, seed))
+      fail("byte " + std::to_string(at) + " of " + std::to_string(bytes) + " is " +
+           std::to_string(message[at]) + ", not " + std::to_string(pattern(at, seed)));
+  for (size_t at = 0; at < buffer_.size(); ++at)
+    if ((at < guard || at >= guard + bytes) && buffer_[at] != untouched)
+      fail("byte " + std::to_string(static_cast<long>(at) - static_cast<long>(guard)) +
+           " was changed, beside a message of " + std::to_string(bytes));
 }
 
-// That many pieces, or one where there are too few bytes; the last takes the rest.
-std::vector<ibv_sge64> Endpoint::slices(size_t at, size_t bytes, size_t count) const {
-  std::vector<ibv_sge64> list(bytes < count ? 1 : count);
-  auto base = reinterpret_cast<uint64_t>(buffer_.data() + guard + at);
-  size_t piece = bytes / list.size(), done = 0;
-  for (size_t i = 0; i < list.size(); ++i) {
-    size_t length = i + 1 == list.size() ? bytes - done : piece;
-    list[i] = {base + done, static_cast<uint32_t>(length), mr_->lkey64};
-    done += length;
+// That many pieces, or one where there are too few bytes; the last takes the rest. They lie in
+// memory the other way round, since what is adjacent would be sent as one piece.
+std::vector<Endpoint::Piece> Endpoint::pieces(size_t bytes, size_t count) {
+  std::vector<Piece> list(bytes < count ? 1 : count);
+  size_t length = bytes / list.size(), end = bytes;
+  for (Piece& piece : list) {
+    piece.bytes = &piece == &list.back() ? end : length;
+    end -= piece.bytes;
+    piece.at = end;
   }
+  return list;
+}
+
+std::vector<ibv_sge64> Endpoint::slices(size_t at, size_t bytes, size_t count) const {
+  std::vector<ibv_sge64> list;
+  auto base = reinterpret_cast<uint64_t>(buffer_.data() + guard + at);
+  for (Piece piece : pieces(bytes, count))
+    list.push_back({base + piece.at, static_cast<uint32_t>(piece.bytes), mr_->lkey64});
   return list;
 }
 

@@ -124,10 +124,16 @@ class Endpoint {
 
   // The usable part of the buffer; 64 guard bytes stand before and behind it.
   uint8_t* data() { return buffer_.data() + guard; }
-  void fill(size_t bytes, uint32_t seed);
   void clear();
-  // Throws unless data() holds the pattern of `seed` in its first bytes and the rest is untouched.
-  void check(size_t bytes, uint32_t seed) const;
+  // The bytes of a message are one after the other, or lie where the pieces of a request do.
+  enum class Layout { straight, pieces };
+  // A message with the pattern of `seed`, at the start.
+  void fill(size_t bytes, uint32_t seed, Layout layout = Layout::straight);
+  // Throws unless that message is at the start and the rest is untouched.
+  void check(size_t bytes, uint32_t seed, Layout layout = Layout::straight) const;
+  // The message in the pieces of a request, for which there is room at `at`.
+  std::vector<uint8_t> gather(size_t at, size_t bytes) const;
+  void scatter(size_t at, std::span<const uint8_t> message);
 
   static uint8_t pattern(size_t at, uint32_t seed);
   std::span<const uint8_t> guarded() const { return buffer_; }
@@ -160,6 +166,10 @@ class Endpoint {
  private:
   void open();
   void make_queue_pair();
+  struct Piece {
+    size_t at, bytes;
+  };
+  static std::vector<Piece> pieces(size_t bytes, size_t count);
   std::vector<ibv_sge64> slices(size_t at, size_t bytes, size_t count) const;
 
   Options options_;

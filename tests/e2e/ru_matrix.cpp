@@ -99,13 +99,17 @@ class Pair {
     request.bytes = bytes;
     request.use_inline = use_inline;
     request.imm = immediate + seed_;
-    (operation == Operation::read ? target_ : initiator_).fill(bytes, seed_);
+    using Layout = Endpoint::Layout;
+    if (operation == Operation::read)
+      target_.fill(bytes, seed_);
+    else
+      initiator_.fill(bytes, seed_, Layout::pieces);
     if (is_send(operation))
       if (int err = target_.post_recv(wr_id_of_receive, bytes)) fail("post receive", err);
     complete(request);
     if (is_send(operation) || imm_bits(operation)) expect_arrival(request);
-    target_.check(bytes, seed_);
-    initiator_.check(bytes, seed_);
+    target_.check(bytes, seed_, is_send(operation) ? Layout::pieces : Layout::straight);
+    initiator_.check(bytes, seed_, Layout::pieces);
   }
 
   void complete(const Request& request) {

@@ -155,6 +155,14 @@ class Player {
   }
   uint8_t* local(const Request& request) { return endpoint_->data() + request.at; }
 
+  // The data of a request, as the NIC is going to find them.
+  void put(const Request& request, std::span<const uint8_t> message) {
+    if (request.use_inline)
+      std::ranges::copy(message, local(request));
+    else
+      endpoint_->scatter(request.at, message);
+  }
+
   void post_receive(unsigned slot) {
     size_t at = receives_at + slot * receive_bytes;
     std::fill_n(endpoint_->data() + at, receive_bytes, untouched);
@@ -210,8 +218,10 @@ class Player {
     uint64_t fetched = 0;
     if (is_send(request.operation)) {
       uint32_t seed = send_seed(number_, request.bytes);
+      std::vector<uint8_t> message(request.bytes);
       for (size_t i = 0; i < request.bytes; ++i)
-        local(request)[i] = Endpoint::pattern(i, seed);
+        message[i] = Endpoint::pattern(i, seed);
+      put(request, message);
     } else if (is_atomic(request.operation)) {
       memcpy(&fetched, model_of(request), 8);
       uint64_t result = request.operation == Operation::fetch_add ? fetched + request.operand
@@ -219,8 +229,10 @@ class Player {
                                                                   : fetched;
       memcpy(model_of(request), &result, 8);
     } else if (request.operation != Operation::read) {
-      std::generate_n(local(request), request.bytes, std::ref(random_));
-      std::copy_n(local(request), request.bytes, model_of(request));
+      std::vector<uint8_t> message(request.bytes);
+      std::ranges::generate(message, std::ref(random_));
+      std::ranges::copy(message, model_of(request));
+      put(request, message);
     }
     if (is_send(request.operation) || imm_bits(request.operation))
       ++shared_.announced[request.peer];
@@ -240,7 +252,8 @@ class Player {
     --under_way_;
     if (completion.opcode != opcode_of(request.operation)) fail("the opcode is another");
     if (request.operation == Operation::read &&
-        !std::equal(local(request), local(request) + request.bytes, model_of(request)))
+        !std::ranges::equal(endpoint_->gather(request.at, request.bytes),
+                            std::span(model_of(request), request.bytes)))
       fail("a read of " + std::to_string(request.bytes) + " gave something else than was written");
     if (is_atomic(request.operation) && memcmp(local(request), &pending.fetched, 8) != 0)
       fail(std::string(name(request.operation)) + " fetched something else than was there");
@@ -257,7 +270,7 @@ class Player {
     if (completion.opcode != IBV_WC_RECV) fail("an arrival that is no receive");
     auto slot = static_cast<unsigned>(completion.wr_id - receive_ids);
     if (slot >= receives) fail("an unknown receive completed");
-    const uint8_t* bytes = endpoint_->data() + receives_at + slot * receive_bytes;
+    auto bytes = endpoint_->gather(receives_at + slot * receive_bytes, receive_bytes);
     uint32_t seed = send_seed(completion.src_id, completion.byte_len);
     for (size_t i = 0; i < receive_bytes; ++i) {
       uint8_t expected = i < completion.byte_len ? Endpoint::pattern(i, seed) : untouched;

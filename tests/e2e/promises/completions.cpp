@@ -11,12 +11,6 @@
 namespace promises {
 namespace {
 
-using e2e::Completion;
-using e2e::Endpoint;
-using e2e::Operation;
-using e2e::Request;
-using e2e::Wire;
-
 using Counter = e2e::Owned<ibv_comp_cntr, ibv_destroy_comp_cntr>;
 
 e2e::Options options(const std::string& device) {

@@ -14,12 +14,6 @@
 namespace promises {
 namespace {
 
-using e2e::Completion;
-using e2e::Endpoint;
-using e2e::Operation;
-using e2e::Request;
-using e2e::Wire;
-
 void capabilities(const Place& place, Wire&) {
   Context context = open_device(place.here_dev);
   ibv_device_attr_ex attr{};

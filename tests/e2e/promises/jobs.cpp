@@ -13,12 +13,6 @@
 namespace promises {
 namespace {
 
-using e2e::Completion;
-using e2e::Endpoint;
-using e2e::Operation;
-using e2e::Request;
-using e2e::Wire;
-
 using Ah = e2e::Owned<ibv_ah, ibv_destroy_ah>;
 
 void granted_vnis_only(const Place& place, Wire&) {

@@ -12,13 +12,6 @@
 namespace promises {
 namespace {
 
-using e2e::Completion;
-using e2e::Endpoint;
-using e2e::Operation;
-using e2e::Remote;
-using e2e::Request;
-using e2e::Wire;
-
 constexpr size_t window = 5000, guard = 4096;
 constexpr uint32_t own_vni = 1, other_vni = 10;
 constexpr uint8_t untouched = 0x5c;

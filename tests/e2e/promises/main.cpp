@@ -85,8 +85,7 @@ void exchange_messages(e2e::Endpoint& me, e2e::Wire& wire, bool first) {
   uint32_t seed = first ? 11 : 22;
   me.clear();
   expect_error(me.post_recv(1, bytes), 0, "posting a receive");
-  wire.put(seed);
-  wire.take<uint32_t>();
+  sync(wire);
   // The message lies behind the receive.
   for (size_t i = 0; i < bytes; ++i)
     me.data()[bytes + i] = e2e::Endpoint::pattern(i, seed);
@@ -102,9 +101,8 @@ void exchange_messages(e2e::Endpoint& me, e2e::Wire& wire, bool first) {
   }
   for (size_t i = 0; i < bytes; ++i)
     expect(me.data()[i] == e2e::Endpoint::pattern(i, 33 - seed), "a message arrived changed");
-  wire.put(seed);
-  wire.take<uint32_t>();
-  me.clear();
+  me.clear();  // before the other side goes on, and may access it
+  sync(wire);
 }
 
 namespace {

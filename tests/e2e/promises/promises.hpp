@@ -13,6 +13,13 @@
 
 namespace promises {
 
+using e2e::Completion;
+using e2e::Endpoint;
+using e2e::Operation;
+using e2e::Remote;
+using e2e::Request;
+using e2e::Wire;
+
 struct Place {
   std::string here_dev = "cxi1", there_dev = "cxi0";
 };

@@ -6,12 +6,6 @@
 namespace promises {
 namespace {
 
-using e2e::Completion;
-using e2e::Endpoint;
-using e2e::Operation;
-using e2e::Request;
-using e2e::Wire;
-
 constexpr uint32_t number(uint32_t pid, uint32_t ri) {
   return pid << IBV_QPN_PID_ON_FEP_SHIFT | ri << IBV_QPN_RI_SHIFT;
 }
