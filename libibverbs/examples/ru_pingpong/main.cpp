@@ -42,6 +42,7 @@ bool run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  if (const auto status = parse_options(argc, argv, options)) return *status;
-  return run(options) ? 0 : 1;
+  if (const auto status = parse_options(argc, argv, options))
+    return *status == 0 && !examples::output_written() ? 1 : *status;
+  return run(options) && examples::output_written() ? 0 : 1;
 }

@@ -46,6 +46,7 @@ bool run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  if (const auto status = parse_options(argc, argv, options)) return *status;
-  return run(options) ? 0 : 255;
+  if (const auto status = parse_options(argc, argv, options))
+    return *status == 0 && !examples::output_written() ? 255 : *status;
+  return run(options) && examples::output_written() ? 0 : 255;
 }
