@@ -68,7 +68,7 @@ TEST(DvFormat, DestinationsOutOfRangeAreRefusedAndNothingIsWritten) {
   const auto refused = [&](std::uint32_t pid_bits, std::uint32_t nid, std::uint32_t pid,
                            std::uint32_t index) {
     const int err = cxidv_encode_dfa(pid_bits, nid, pid, index, &dfa, &index_ext);
-    return err == EINVAL && cxidv_dfa_word(dfa) == 0x12345678 && index_ext == 77;
+    return err == EINVAL && cxidv_priv_dfa_word(dfa) == 0x12345678 && index_ext == 77;
   };
   for (std::uint32_t pid_bits : {0u, 5u, 10u, 32u, 0xffffffffu})
     EXPECT_TRUE(refused(pid_bits, 1, 1, 1)) << pid_bits;
@@ -106,7 +106,7 @@ TEST(DvFormat, EveryMulticastGroupComesBack) {
   c_fab_addr dfa = address(1);
   EXPECT_EQ(cxidv_encode_multicast_dfa(1 << 13, 0, &dfa), EINVAL);
   EXPECT_EQ(cxidv_encode_multicast_dfa(0, 8, &dfa), EINVAL);
-  EXPECT_EQ(cxidv_dfa_word(dfa), 1u);
+  EXPECT_EQ(cxidv_priv_dfa_word(dfa), 1u);
 }
 
 TEST(DvFormat, OnlyEncodedMulticastAddressesDecode) {
@@ -118,7 +118,7 @@ TEST(DvFormat, OnlyEncodedMulticastAddressesDecode) {
     decoded++;
     c_fab_addr again;
     ASSERT_EQ(cxidv_encode_multicast_dfa(id, reduction, &again), 0);
-    ASSERT_EQ(cxidv_dfa_word(again), 0xff800000 | low);
+    ASSERT_EQ(cxidv_priv_dfa_word(again), 0xff800000 | low);
   }
   EXPECT_EQ(decoded, 1u << 16);
   std::uint32_t id = 5, reduction = 6;

@@ -36,17 +36,17 @@ extern "C" {
  */
 
 /* The first byte of a command: of type, size and opcode. */
-#define CXIDV_COMMAND_HEAD(type, size, opcode) \
+#define CXIDV_PRIV_COMMAND_HEAD(type, size, opcode) \
 	((uint64_t)(type) | (uint64_t)(size) << 2 | (uint64_t)(opcode) << 4)
 
-static inline uint32_t cxidv_cmdq_next_unit(const struct cxidv_cmdq *cmdq, uint32_t unit)
+static inline uint32_t cxidv_priv_cmdq_next_unit(const struct cxidv_cmdq *cmdq, uint32_t unit)
 {
 	return unit == cmdq->size32 ? C_CQ_FIRST_WR_PTR_32 : unit;
 }
 
 /* Units that can be written when the NIC has read up to rp32. One slot always stays free, so that a full
  * ring does not look like an empty one. */
-static inline uint32_t cxidv_cmdq_room(const struct cxidv_cmdq *cmdq, uint32_t rp32)
+static inline uint32_t cxidv_priv_cmdq_room(const struct cxidv_cmdq *cmdq, uint32_t rp32)
 {
 	uint32_t room = rp32 - cmdq->wp32 - 2;
 
@@ -66,7 +66,7 @@ static inline struct c_cq_status cxidv_cmdq_status(const struct cxidv_cmdq *cmdq
 /* How far the NIC has read, as it is now. No fence: what is written into the room that this finds depends on
  * the answer, and no processor lets such a store pass the load. The assembly makes it a new load each time;
  * a volatile one, or a fence, would keep compilers from dropping a structure that the caller has filled. */
-static inline uint32_t cxidv_cmdq_read_pointer(const struct cxidv_cmdq *cmdq)
+static inline uint32_t cxidv_priv_cmdq_read_pointer(const struct cxidv_cmdq *cmdq)
 {
 	const uint8_t *status = cmdq->ring;
 	uint16_t slot;
@@ -76,18 +76,24 @@ static inline uint32_t cxidv_cmdq_read_pointer(const struct cxidv_cmdq *cmdq)
 	return 2u * slot;
 }
 
+/* Looks how far the NIC has read, as emitters do by themselves when they find no room. */
+static inline void cxidv_cmdq_refresh(struct cxidv_cmdq *cmdq)
+{
+	cmdq->rp32 = cxidv_priv_cmdq_read_pointer(cmdq);
+}
+
 /* Slots of 64 bytes that are free now; a command with its padding may take one more than its own. */
 static inline uint32_t cxidv_cmdq_free_slots(struct cxidv_cmdq *cmdq)
 {
-	cmdq->rp32 = cxidv_cmdq_read_pointer(cmdq);
-	return cxidv_cmdq_room(cmdq, cmdq->rp32) / 2;
+	cxidv_cmdq_refresh(cmdq);
+	return cxidv_priv_cmdq_room(cmdq, cmdq->rp32) / 2;
 }
 
 /* Whether the NIC has fetched every command, also those that it has not been told of yet. With
  * CXIDV_CMDQ_POLICY_LOW_FREQ an empty queue may look as if it were not. */
 static inline bool cxidv_cmdq_is_empty(const struct cxidv_cmdq *cmdq)
 {
-	return cmdq->wp32 == cxidv_cmdq_read_pointer(cmdq);
+	return cmdq->wp32 == cxidv_priv_cmdq_read_pointer(cmdq);
 }
 
 /* Takes back every command that the NIC has not been told of, a switch of profile or state too. */
@@ -97,30 +103,30 @@ static inline void cxidv_cmdq_discard(struct cxidv_cmdq *cmdq)
 }
 
 /* Takes the place behind pad units; the caller has seen that there is room. */
-static inline uint8_t *cxidv_cmdq_take(struct cxidv_cmdq *cmdq, uint32_t pad, uint32_t units)
+static inline uint8_t *cxidv_priv_cmdq_take(struct cxidv_cmdq *cmdq, uint32_t pad, uint32_t units)
 {
-	uint32_t place = cxidv_cmdq_next_unit(cmdq, cmdq->wp32 + pad);
+	uint32_t place = cxidv_priv_cmdq_next_unit(cmdq, cmdq->wp32 + pad);
 
-	cmdq->wp32 = cxidv_cmdq_next_unit(cmdq, place + units);
+	cmdq->wp32 = cxidv_priv_cmdq_next_unit(cmdq, place + units);
 	return cmdq->ring + (size_t)place * 32;
 }
 
 /* A command of 1, 2, 4 or 8 units starts at a multiple of its own size. */
-static inline uint32_t cxidv_cmdq_pad(const struct cxidv_cmdq *cmdq, uint32_t units)
+static inline uint32_t cxidv_priv_cmdq_pad(const struct cxidv_cmdq *cmdq, uint32_t units)
 {
 	return (0u - cmdq->wp32) & (units - 1);
 }
 
 /* Whether there is room for a command of so many units and the gap in front of it. Asks the NIC only when it
  * must; the answer is stored where all ways meet, which compilers see through. */
-static inline bool cxidv_cmdq_fits(struct cxidv_cmdq *cmdq, uint32_t units)
+static inline bool cxidv_priv_cmdq_fits(struct cxidv_cmdq *cmdq, uint32_t units)
 {
-	uint32_t need = cxidv_cmdq_pad(cmdq, units) + units;
+	uint32_t need = cxidv_priv_cmdq_pad(cmdq, units) + units;
 	uint32_t rp32 = cmdq->rp32;
 
-	if (__builtin_expect(cxidv_cmdq_room(cmdq, rp32) < need, 0)) {
-		rp32 = cxidv_cmdq_read_pointer(cmdq);
-		if (cxidv_cmdq_room(cmdq, rp32) < need)
+	if (__builtin_expect(cxidv_priv_cmdq_room(cmdq, rp32) < need, 0)) {
+		rp32 = cxidv_priv_cmdq_read_pointer(cmdq);
+		if (cxidv_priv_cmdq_room(cmdq, rp32) < need)
 			return false;
 	}
 	cmdq->rp32 = rp32;
@@ -132,20 +138,20 @@ static inline bool cxidv_cmdq_fits(struct cxidv_cmdq *cmdq, uint32_t units)
  * holds no commands, and *err is ENOSPC. There is no branch from here to the end of an emitter, so that
  * compilers drop the structure that the caller has filled, and keep its values in registers.
  */
-static inline uint8_t *cxidv_cmdq_claim(struct cxidv_cmdq *cmdq, uint32_t units, int *err)
+static inline uint8_t *cxidv_priv_cmdq_claim(struct cxidv_cmdq *cmdq, uint32_t units, int *err)
 {
 	uint32_t wp32 = cmdq->wp32;
 	uint32_t rp32 = cmdq->rp32;
-	uint32_t pad = cxidv_cmdq_pad(cmdq, units);
+	uint32_t pad = cxidv_priv_cmdq_pad(cmdq, units);
 	uint32_t place, fits, i;
 	uint8_t *ring = cmdq->ring;
 
-	if (__builtin_expect(cxidv_cmdq_room(cmdq, rp32) < pad + units, 0))
-		rp32 = cxidv_cmdq_read_pointer(cmdq);
+	if (__builtin_expect(cxidv_priv_cmdq_room(cmdq, rp32) < pad + units, 0))
+		rp32 = cxidv_priv_cmdq_read_pointer(cmdq);
 	cmdq->rp32 = rp32;
-	fits = 0u - (uint32_t)(cxidv_cmdq_room(cmdq, rp32) >= pad + units);
-	place = cxidv_cmdq_next_unit(cmdq, wp32 + pad);
-	cmdq->wp32 = (cxidv_cmdq_next_unit(cmdq, place + units) & fits) | (wp32 & ~fits);
+	fits = 0u - (uint32_t)(cxidv_priv_cmdq_room(cmdq, rp32) >= pad + units);
+	place = cxidv_priv_cmdq_next_unit(cmdq, wp32 + pad);
+	cmdq->wp32 = (cxidv_priv_cmdq_next_unit(cmdq, place + units) & fits) | (wp32 & ~fits);
 	place = (place & fits) | (2 & ~fits);
 	pad &= fits;
 	/* The NOOPs; those that are not wanted go where the command covers them. */
@@ -157,11 +163,11 @@ static inline uint8_t *cxidv_cmdq_claim(struct cxidv_cmdq *cmdq, uint32_t units,
 
 /* The place of a command that fits. The gap is filled with NOOPs of 32 bytes, of which only the first 8
  * matter. */
-static inline uint8_t *cxidv_cmdq_place(struct cxidv_cmdq *cmdq, uint32_t units)
+static inline uint8_t *cxidv_priv_cmdq_place(struct cxidv_cmdq *cmdq, uint32_t units)
 {
-	uint32_t pad = cxidv_cmdq_pad(cmdq, units);
+	uint32_t pad = cxidv_priv_cmdq_pad(cmdq, units);
 	uint8_t *gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
-	uint8_t *place = cxidv_cmdq_take(cmdq, pad, units);
+	uint8_t *place = cxidv_priv_cmdq_take(cmdq, pad, units);
 	uint32_t i;
 
 	/* One NOOP at most: written without asking, for the command covers it if it is not wanted. */
@@ -174,25 +180,25 @@ static inline uint8_t *cxidv_cmdq_place(struct cxidv_cmdq *cmdq, uint32_t units)
 }
 
 /* The same on a triggered queue: commands have 64 or 128 bytes, and a gap is one CT_NOOP. */
-static inline uint8_t *cxidv_cmdq_place_ct(struct cxidv_cmdq *cmdq, uint32_t units)
+static inline uint8_t *cxidv_priv_cmdq_place_ct(struct cxidv_cmdq *cmdq, uint32_t units)
 {
-	uint32_t pad = cxidv_cmdq_pad(cmdq, units);
+	uint32_t pad = cxidv_priv_cmdq_pad(cmdq, units);
 	uint8_t *gap = cmdq->ring + (size_t)cmdq->wp32 * 32;
-	uint8_t *place = cxidv_cmdq_take(cmdq, pad, units);
+	uint8_t *place = cxidv_priv_cmdq_take(cmdq, pad, units);
 
 	if (units > 2 && pad) {
 		memset(gap, 0, C_CQ_CMD_SIZE);
 		cxidv_put_word(gap, 0,
-			       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP));
+			       CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP));
 	}
 	return place;
 }
 
-static inline void cxidv_cmdq_pad_slot(struct cxidv_cmdq *cmdq)
+static inline void cxidv_priv_cmdq_pad_slot(struct cxidv_cmdq *cmdq)
 {
 	/* The slot that is kept free leaves room for it. */
 	if (cmdq->wp32 & 1)
-		cxidv_put_word(cxidv_cmdq_take(cmdq, 0, 1), 0, 0);
+		cxidv_put_word(cxidv_priv_cmdq_take(cmdq, 0, 1), 0, 0);
 }
 
 /* Tells the NIC of all commands through the write pointer alone. */
@@ -200,14 +206,14 @@ static inline void cxidv_cmdq_ring_doorbell(struct cxidv_cmdq *cmdq)
 {
 	if (cmdq->wp32 == cmdq->hw_wp32)
 		return;
-	cxidv_cmdq_pad_slot(cmdq);
+	cxidv_priv_cmdq_pad_slot(cmdq);
 	cmdq->hw_wp32 = cmdq->wp32;
 	cxidv_to_device_barrier(); /* partner: the NIC reads the ring after the write pointer */
 	cxidv_store_doorbell(cmdq->launch, cmdq->hw_wp32 / 2);
 	cxidv_flush_writes();
 }
 
-static inline void cxidv_cmdq_copy_to_window(volatile uint64_t *window, uint32_t slot,
+static inline void cxidv_priv_cmdq_copy_to_window(volatile uint64_t *window, uint32_t slot,
 					     const uint8_t *command, uint32_t words)
 {
 	volatile uint64_t *place = window + (size_t)(slot & 15) * (C_CQ_CMD_SIZE / 8);
@@ -219,7 +225,7 @@ static inline void cxidv_cmdq_copy_to_window(volatile uint64_t *window, uint32_t
 
 /* Stores the first one or two slots that the NIC has not been told of into the low-latency window; such a
  * store moves the write pointer too, whether or not the NIC uses what was stored. */
-static inline void cxidv_cmdq_ring_low_latency(struct cxidv_cmdq *cmdq)
+static inline void cxidv_priv_cmdq_ring_low_latency(struct cxidv_cmdq *cmdq)
 {
 	uint8_t *launch = (uint8_t *)(uintptr_t)cmdq->launch;
 	const uint8_t *first = cmdq->ring + (size_t)cmdq->hw_wp32 * 32;
@@ -230,29 +236,29 @@ static inline void cxidv_cmdq_ring_low_latency(struct cxidv_cmdq *cmdq)
 		cxidv_cmdq_ring_doorbell(cmdq);
 		return;
 	}
-	cxidv_cmdq_pad_slot(cmdq);
+	cxidv_priv_cmdq_pad_slot(cmdq);
 	slots = ((cmdq->wp32 > cmdq->hw_wp32 ? cmdq->wp32 : cmdq->size32) - cmdq->hw_wp32) / 2;
 	cxidv_to_device_barrier(); /* partner: the NIC reads the ring where it rejects the window */
 	if (slots > 1 && !(slot & 1)) {
-		cxidv_cmdq_copy_to_window(
+		cxidv_priv_cmdq_copy_to_window(
 			(volatile uint64_t *)(launch + offsetof(struct c_cmdq, ll_wr128a02)), slot,
 			first, 16);
 		done = 2;
 	} else if (slots > 2 && !(cxidv_get_word(first, 0) | cxidv_get_word(first, 4)) &&
 		   (cxidv_get_word(first, 8) >> 2 & 3) != C_CMD_SIZE_256B) {
 		/* A slot of padding: the NIC skips it where two slots arrive behind it. */
-		cxidv_cmdq_copy_to_window(
+		cxidv_priv_cmdq_copy_to_window(
 			(volatile uint64_t *)(launch + offsetof(struct c_cmdq, ll_wr128a13)), slot + 1,
 			first + C_CQ_CMD_SIZE, 16);
 		done = 3;
 	} else {
-		cxidv_cmdq_copy_to_window(
+		cxidv_priv_cmdq_copy_to_window(
 			(volatile uint64_t *)(launch + offsetof(struct c_cmdq, ll_wr64a0123)), slot,
 			first, 8);
 		done = 1;
 	}
 	cxidv_flush_writes();
-	cmdq->hw_wp32 = cxidv_cmdq_next_unit(cmdq, cmdq->hw_wp32 + 2 * done);
+	cmdq->hw_wp32 = cxidv_priv_cmdq_next_unit(cmdq, cmdq->hw_wp32 + 2 * done);
 	if (cmdq->hw_wp32 == cmdq->wp32)
 		return;
 	cmdq->hw_wp32 = cmdq->wp32;
@@ -268,7 +274,7 @@ static inline void cxidv_cmdq_ring(struct cxidv_cmdq *cmdq)
 	if (cmdq->wp32 == cmdq->hw_wp32)
 		return;
 	if (cmdq->window_flags & CXIDV_WINDOW_LOW_LATENCY)
-		cxidv_cmdq_ring_low_latency(cmdq);
+		cxidv_priv_cmdq_ring_low_latency(cmdq);
 	else
 		cxidv_cmdq_ring_doorbell(cmdq);
 }
@@ -279,10 +285,10 @@ static inline void cxidv_cmdq_ring(struct cxidv_cmdq *cmdq)
  * and constants fold; a load of a word that was stored in parts would have to wait for them.
  */
 
-#define CXIDV_BITS(member, shift) ((uint64_t)(member) << (shift))
+#define CXIDV_PRIV_BITS(member, shift) ((uint64_t)(member) << (shift))
 
 /* Of members of one bit, eight at a time. */
-static inline uint64_t cxidv_get_byte(const void *command, size_t byte)
+static inline uint64_t cxidv_priv_get_byte(const void *command, size_t byte)
 {
 	uint8_t value;
 
@@ -291,7 +297,7 @@ static inline uint64_t cxidv_get_byte(const void *command, size_t byte)
 }
 
 /* Every command that has a destination has it in the same place. */
-static inline uint32_t cxidv_get_dfa(const void *command)
+static inline uint32_t cxidv_priv_get_dfa(const void *command)
 {
 	uint32_t value;
 
@@ -301,57 +307,57 @@ static inline uint32_t cxidv_get_dfa(const void *command)
 
 /* The first 32 bytes of a DMA command, in which all three kinds are alike; address: the name of the member
  * with the local address. */
-#define CXIDV_STORE_DMA(place, command, address, head)                                                \
+#define CXIDV_PRIV_STORE_DMA(place, command, address, head)                                                \
 	do {                                                                                          \
 		cxidv_put_word(place, 0,                                                              \
-			       (head) | CXIDV_BITS((command)->index_ext, 8) |                         \
-				       cxidv_get_byte(command, 2) << 16 |                             \
-				       (cxidv_get_byte(command, 3) & 0x3f) << 24 |                    \
-				       CXIDV_BITS(cxidv_get_dfa(command), 32));               \
+			       (head) | CXIDV_PRIV_BITS((command)->index_ext, 8) |                         \
+				       cxidv_priv_get_byte(command, 2) << 16 |                             \
+				       (cxidv_priv_get_byte(command, 3) & 0x3f) << 24 |                    \
+				       CXIDV_PRIV_BITS(cxidv_priv_get_dfa(command), 32));               \
 		cxidv_put_word(place, 1, (command)->remote_offset);                                   \
 		cxidv_put_word(place, 2, (command)->address);                                         \
 		cxidv_put_word(place, 3,                                                              \
-			       CXIDV_BITS((command)->request_len, 0) |                                \
-				       CXIDV_BITS((command)->ct, 32) | CXIDV_BITS((command)->eq, 48)); \
+			       CXIDV_PRIV_BITS((command)->request_len, 0) |                                \
+				       CXIDV_PRIV_BITS((command)->ct, 32) | CXIDV_PRIV_BITS((command)->eq, 48)); \
 	} while (0)
 
-static inline void cxidv_store_full_dma(uint8_t *place, const struct c_full_dma_cmd *command,
+static inline void cxidv_priv_store_full_dma(uint8_t *place, const struct c_full_dma_cmd *command,
 					uint64_t head)
 {
-	CXIDV_STORE_DMA(place, command, local_addr, head);
+	CXIDV_PRIV_STORE_DMA(place, command, local_addr, head);
 	cxidv_put_word(place, 4,
-		       CXIDV_BITS(command->eager_length, 0) | CXIDV_BITS(command->rendezvous_id, 24) |
-			       CXIDV_BITS(command->initiator, 32));
+		       CXIDV_PRIV_BITS(command->eager_length, 0) | CXIDV_PRIV_BITS(command->rendezvous_id, 24) |
+			       CXIDV_PRIV_BITS(command->initiator, 32));
 	cxidv_put_word(place, 5, command->match_bits);
 	cxidv_put_word(place, 6, command->header_data);
 	cxidv_put_word(place, 7, command->user_ptr);
 }
 
 /* Nomatch commands are restricted whatever the caller says: bit 26. */
-static inline void cxidv_store_nomatch_dma(uint8_t *place, const struct c_nomatch_dma_cmd *command,
+static inline void cxidv_priv_store_nomatch_dma(uint8_t *place, const struct c_nomatch_dma_cmd *command,
 					   uint64_t head)
 {
-	CXIDV_STORE_DMA(place, command, local_addr, head | CXIDV_BITS(1, 26));
+	CXIDV_PRIV_STORE_DMA(place, command, local_addr, head | CXIDV_PRIV_BITS(1, 26));
 }
 
-static inline void cxidv_store_dma_amo(uint8_t *place, const struct c_dma_amo_cmd *command,
+static inline void cxidv_priv_store_dma_amo(uint8_t *place, const struct c_dma_amo_cmd *command,
 				       uint64_t head)
 {
-	CXIDV_STORE_DMA(place, command, local_read_addr, head);
-	cxidv_put_word(place, 4, CXIDV_BITS(command->initiator, 32));
+	CXIDV_PRIV_STORE_DMA(place, command, local_read_addr, head);
+	cxidv_put_word(place, 4, CXIDV_PRIV_BITS(command->initiator, 32));
 	cxidv_put_word(place, 5, command->match_bits);
 	cxidv_put_word(place, 6, command->header_data);
 	cxidv_put_word(place, 7, command->user_ptr);
 	cxidv_put_word(place, 8, command->local_write_addr);
 	cxidv_put_word(place, 9,
-		       CXIDV_BITS(command->atomic_op, 0) | CXIDV_BITS(command->atomic_type, 8) |
-			       CXIDV_BITS(command->cswap_op, 16) | CXIDV_BITS(command->write_lac, 32));
+		       CXIDV_PRIV_BITS(command->atomic_op, 0) | CXIDV_PRIV_BITS(command->atomic_type, 8) |
+			       CXIDV_PRIV_BITS(command->cswap_op, 16) | CXIDV_PRIV_BITS(command->write_lac, 32));
 	cxidv_put_word(place, 10, command->op2_word1);
 	cxidv_put_word(place, 11, command->op2_word2);
 }
 
 /* A command of one slot that has nothing but its first word. */
-static inline void cxidv_store_slot(uint8_t *place, uint64_t first)
+static inline void cxidv_priv_store_slot(uint8_t *place, uint64_t first)
 {
 	memset(place, 0, C_CQ_CMD_SIZE);
 	cxidv_put_word(place, 0, first);
@@ -365,11 +371,11 @@ static inline void cxidv_store_slot(uint8_t *place, uint64_t first)
 static inline int cxidv_emit_noop(struct cxidv_cmdq *cmdq)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 2, &err);
 
-	cxidv_store_slot(place, cmdq->flags & CXIDV_CMDQ_TRIGGERED ?
-				       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP) :
-				       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_NOOP));
+	cxidv_priv_store_slot(place, cmdq->flags & CXIDV_CMDQ_TRIGGERED ?
+				       CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, C_CMD_CT_NOOP) :
+				       CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_NOOP));
 	return err;
 }
 
@@ -377,10 +383,10 @@ static inline int cxidv_emit_noop(struct cxidv_cmdq *cmdq)
 static inline int cxidv_emit_fence(struct cxidv_cmdq *cmdq)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 2, &err);
 
-	cxidv_store_slot(place,
-			 CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_FENCE));
+	cxidv_priv_store_slot(place,
+			 CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_FENCE));
 	return err;
 }
 
@@ -392,13 +398,13 @@ static inline int cxidv_emit_lcid(struct cxidv_cmdq *cmdq, uint32_t lcid)
 	if (lcid >= C_COMM_PROF_PER_CQ)
 		return EINVAL;
 	/* on a boundary of 128 bytes, with a NOOP behind it */
-	if (!cxidv_cmdq_fits(cmdq, 4))
+	if (!cxidv_priv_cmdq_fits(cmdq, 4))
 		return ENOSPC;
-	place = cxidv_cmdq_place(cmdq, 4);
-	cxidv_store_slot(place, CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_LCID) |
+	place = cxidv_priv_cmdq_place(cmdq, 4);
+	cxidv_priv_store_slot(place, CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_LCID) |
 					(uint64_t)lcid << 32);
-	cxidv_store_slot(place + C_CQ_CMD_SIZE,
-			 CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_NOOP));
+	cxidv_priv_store_slot(place + C_CQ_CMD_SIZE,
+			 CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_CQ_NOOP));
 	return 0;
 }
 
@@ -411,28 +417,28 @@ static inline int cxidv_emit_lcid(struct cxidv_cmdq *cmdq, uint32_t lcid)
 static inline int cxidv_emit_cstate(struct cxidv_cmdq *cmdq, const struct c_cstate_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 1, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 1, &err);
 
 	cxidv_put_word(place, 0,
-		       CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, C_CMD_SIZE_32B, C_CMD_CSTATE) |
-			       CXIDV_BITS(sizeof(*command), 8) | cxidv_get_byte(command, 2) << 16 |
-			       (cxidv_get_byte(command, 3) & 0x3f) << 24 |
-			       CXIDV_BITS(command->initiator, 32));
+		       CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_IDC, C_CMD_SIZE_32B, C_CMD_CSTATE) |
+			       CXIDV_PRIV_BITS(sizeof(*command), 8) | cxidv_priv_get_byte(command, 2) << 16 |
+			       (cxidv_priv_get_byte(command, 3) & 0x3f) << 24 |
+			       CXIDV_PRIV_BITS(command->initiator, 32));
 	cxidv_put_word(place, 1, command->index_ext);
 	cxidv_put_word(place, 2, command->user_ptr);
-	cxidv_put_word(place, 3, CXIDV_BITS(command->ct, 32) | CXIDV_BITS(command->eq, 48));
+	cxidv_put_word(place, 3, CXIDV_PRIV_BITS(command->ct, 32) | CXIDV_PRIV_BITS(command->eq, 48));
 	return err;
 }
 
 /* The size code of a command of so many bytes; a command has 32 << code bytes. */
-static inline uint32_t cxidv_command_size(size_t bytes)
+static inline uint32_t cxidv_priv_command_size(size_t bytes)
 {
 	return bytes <= 32 ? 0 : 32 - (uint32_t)__builtin_clz((unsigned int)(bytes - 1) >> 5);
 }
 
 /* Type, size, opcode and length of an immediate command. */
-#define CXIDV_IMMEDIATE_HEAD(size, opcode, bytes) \
-	(CXIDV_COMMAND_HEAD(C_CMD_TYPE_IDC, size, opcode) | CXIDV_BITS(bytes, 8))
+#define CXIDV_PRIV_IMMEDIATE_HEAD(size, opcode, bytes) \
+	(CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_IDC, size, opcode) | CXIDV_PRIV_BITS(bytes, 8))
 
 /* A put of up to 192 bytes, 224 where the state is restricted (EINVAL above 224; the NIC refuses what the
  * state does not allow). It has no match bits: for entries of lists that do not match. */
@@ -445,13 +451,13 @@ static inline int cxidv_emit_idc_put(struct cxidv_cmdq *cmdq, const struct c_idc
 
 	if (length > C_MAX_IDC_PAYLOAD_RES)
 		return EINVAL;
-	size = cxidv_command_size(bytes);
-	if (!cxidv_cmdq_fits(cmdq, 1u << size))
+	size = cxidv_priv_command_size(bytes);
+	if (!cxidv_priv_cmdq_fits(cmdq, 1u << size))
 		return ENOSPC;
-	place = cxidv_cmdq_place(cmdq, 1u << size);
+	place = cxidv_priv_cmdq_place(cmdq, 1u << size);
 	cxidv_put_word(place, 0,
-		       CXIDV_IMMEDIATE_HEAD(size, C_CMD_PUT, bytes) |
-			       CXIDV_BITS(cxidv_get_dfa(header), 32));
+		       CXIDV_PRIV_IMMEDIATE_HEAD(size, C_CMD_PUT, bytes) |
+			       CXIDV_PRIV_BITS(cxidv_priv_get_dfa(header), 32));
 	cxidv_put_word(place, 1, header->remote_offset);
 	if (length)
 		memcpy(place + sizeof(*header), data, length);
@@ -468,15 +474,15 @@ static inline int cxidv_emit_idc_msg(struct cxidv_cmdq *cmdq, const struct c_idc
 
 	if (length > C_MAX_IDC_PAYLOAD_UNR)
 		return EINVAL;
-	size = cxidv_command_size(bytes);
+	size = cxidv_priv_command_size(bytes);
 	if (!size)
 		size = 1; /* there is no message of 32 bytes */
-	if (!cxidv_cmdq_fits(cmdq, 1u << size))
+	if (!cxidv_priv_cmdq_fits(cmdq, 1u << size))
 		return ENOSPC;
-	place = cxidv_cmdq_place(cmdq, 1u << size);
+	place = cxidv_priv_cmdq_place(cmdq, 1u << size);
 	cxidv_put_word(place, 0,
-		       CXIDV_IMMEDIATE_HEAD(size, C_CMD_SMALL_MESSAGE, bytes) |
-			       CXIDV_BITS(cxidv_get_dfa(header), 32));
+		       CXIDV_PRIV_IMMEDIATE_HEAD(size, C_CMD_SMALL_MESSAGE, bytes) |
+			       CXIDV_PRIV_BITS(cxidv_priv_get_dfa(header), 32));
 	cxidv_put_word(place, 1, header->match_bits);
 	cxidv_put_word(place, 2, header->header_data);
 	cxidv_put_word(place, 3, header->user_ptr);
@@ -486,7 +492,7 @@ static inline int cxidv_emit_idc_msg(struct cxidv_cmdq *cmdq, const struct c_idc
 }
 
 /* Whether an atomic fits into the short form, which has room for one operand of 64 bits. */
-static inline bool cxidv_amo_is_short(const struct c_idc_amo_cmd *command, bool fetching)
+static inline bool cxidv_priv_amo_is_short(const struct c_idc_amo_cmd *command, bool fetching)
 {
 	return !fetching && command->atomic_op != C_AMO_OP_CSWAP &&
 	       command->atomic_op != C_AMO_OP_AXOR &&
@@ -500,27 +506,27 @@ static inline int cxidv_emit_idc_amo(struct cxidv_cmdq *cmdq, const struct c_idc
 				     bool fetching)
 {
 	uint32_t opcode = fetching ? C_CMD_FETCHING_ATOMIC : C_CMD_ATOMIC;
-	uint64_t dfa = CXIDV_BITS(cxidv_get_dfa(command), 32);
-	uint64_t kind = CXIDV_BITS(command->atomic_op, 0) | CXIDV_BITS(command->atomic_type, 8);
+	uint64_t dfa = CXIDV_PRIV_BITS(cxidv_priv_get_dfa(command), 32);
+	uint64_t kind = CXIDV_PRIV_BITS(command->atomic_op, 0) | CXIDV_PRIV_BITS(command->atomic_type, 8);
 	uint8_t *place;
 
-	if (cxidv_amo_is_short(command, fetching)) {
-		if (!cxidv_cmdq_fits(cmdq, 1))
+	if (cxidv_priv_amo_is_short(command, fetching)) {
+		if (!cxidv_priv_cmdq_fits(cmdq, 1))
 			return ENOSPC;
-		place = cxidv_cmdq_place(cmdq, 1);
-		cxidv_put_word(place, 0, CXIDV_IMMEDIATE_HEAD(C_CMD_SIZE_32B, opcode, 32) | dfa);
+		place = cxidv_priv_cmdq_place(cmdq, 1);
+		cxidv_put_word(place, 0, CXIDV_PRIV_IMMEDIATE_HEAD(C_CMD_SIZE_32B, opcode, 32) | dfa);
 		cxidv_put_word(place, 1, command->idc_header.remote_offset);
 		cxidv_put_word(place, 2, kind);
 		cxidv_put_word(place, 3, command->op1_word1);
 		return 0;
 	}
-	if (!cxidv_cmdq_fits(cmdq, 2))
+	if (!cxidv_priv_cmdq_fits(cmdq, 2))
 		return ENOSPC;
-	place = cxidv_cmdq_place(cmdq, 2);
-	cxidv_put_word(place, 0, CXIDV_IMMEDIATE_HEAD(C_CMD_SIZE_64B, opcode, 64) | dfa);
+	place = cxidv_priv_cmdq_place(cmdq, 2);
+	cxidv_put_word(place, 0, CXIDV_PRIV_IMMEDIATE_HEAD(C_CMD_SIZE_64B, opcode, 64) | dfa);
 	cxidv_put_word(place, 1, command->idc_header.remote_offset);
 	cxidv_put_word(place, 2, command->local_addr);
-	cxidv_put_word(place, 3, kind | CXIDV_BITS(command->cswap_op, 16));
+	cxidv_put_word(place, 3, kind | CXIDV_PRIV_BITS(command->cswap_op, 16));
 	cxidv_put_word(place, 4, command->op1_word1);
 	cxidv_put_word(place, 5, command->op1_word2);
 	cxidv_put_word(place, 6, command->op2_word1);
@@ -536,10 +542,10 @@ static inline int cxidv_emit_idc_amo(struct cxidv_cmdq *cmdq, const struct c_idc
 static inline int cxidv_emit_put(struct cxidv_cmdq *cmdq, const struct c_full_dma_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 2, &err);
 
-	cxidv_store_full_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
+	cxidv_priv_store_full_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
 	return err;
 }
 
@@ -547,10 +553,10 @@ static inline int cxidv_emit_put(struct cxidv_cmdq *cmdq, const struct c_full_dm
 static inline int cxidv_emit_get(struct cxidv_cmdq *cmdq, const struct c_full_dma_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 2, &err);
 
-	cxidv_store_full_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
+	cxidv_priv_store_full_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
 	return err;
 }
 
@@ -560,10 +566,10 @@ static inline int cxidv_emit_rendezvous_put(struct cxidv_cmdq *cmdq,
 					    const struct c_full_dma_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 2, &err);
 
-	cxidv_store_full_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
+	cxidv_priv_store_full_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
 	return err;
 }
 
@@ -572,10 +578,10 @@ static inline int cxidv_emit_nomatch_put(struct cxidv_cmdq *cmdq,
 					 const struct c_nomatch_dma_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 1, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 1, &err);
 
-	cxidv_store_nomatch_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT));
+	cxidv_priv_store_nomatch_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT));
 	return err;
 }
 
@@ -584,10 +590,10 @@ static inline int cxidv_emit_nomatch_get(struct cxidv_cmdq *cmdq,
 					 const struct c_nomatch_dma_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 1, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 1, &err);
 
-	cxidv_store_nomatch_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET));
+	cxidv_priv_store_nomatch_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET));
 	return err;
 }
 
@@ -595,10 +601,10 @@ static inline int cxidv_emit_nomatch_get(struct cxidv_cmdq *cmdq,
 static inline int cxidv_emit_amo(struct cxidv_cmdq *cmdq, const struct c_dma_amo_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 4, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 4, &err);
 
-	cxidv_store_dma_amo(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
+	cxidv_priv_store_dma_amo(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
 	return err;
 }
 
@@ -607,10 +613,10 @@ static inline int cxidv_emit_fetching_amo(struct cxidv_cmdq *cmdq,
 					  const struct c_dma_amo_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 4, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 4, &err);
 
-	cxidv_store_dma_amo(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
+	cxidv_priv_store_dma_amo(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
 	return err;
 }
 
@@ -618,14 +624,14 @@ static inline int cxidv_emit_fetching_amo(struct cxidv_cmdq *cmdq,
  * Counting events: triggered queues only. Members that a command does not use must be zero.
  */
 
-static inline int cxidv_emit_ct_words(struct cxidv_cmdq *cmdq, uint64_t word0, uint64_t word1,
+static inline int cxidv_priv_emit_ct_words(struct cxidv_cmdq *cmdq, uint64_t word0, uint64_t word1,
 				      uint64_t word2)
 {
 	uint8_t *place;
 
-	if (!cxidv_cmdq_fits(cmdq, 2))
+	if (!cxidv_priv_cmdq_fits(cmdq, 2))
 		return ENOSPC;
-	place = cxidv_cmdq_place_ct(cmdq, 2);
+	place = cxidv_priv_cmdq_place_ct(cmdq, 2);
 	cxidv_put_word(place, 0, word0);
 	cxidv_put_word(place, 1, word1);
 	cxidv_put_word(place, 2, word2);
@@ -633,79 +639,79 @@ static inline int cxidv_emit_ct_words(struct cxidv_cmdq *cmdq, uint64_t word0, u
 	return 0;
 }
 
-static inline int cxidv_emit_ct_command(struct cxidv_cmdq *cmdq, uint32_t opcode,
+static inline int cxidv_priv_emit_ct_command(struct cxidv_cmdq *cmdq, uint32_t opcode,
 					const struct c_ct_cmd *command)
 {
-	return cxidv_emit_ct_words(
+	return cxidv_priv_emit_ct_words(
 		cmdq,
-		CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode) |
-			CXIDV_BITS(command->ct, 16) | CXIDV_BITS(command->trig_ct, 32) |
-			CXIDV_BITS(command->eq, 48),
-		CXIDV_BITS(command->ct_success, 0) | CXIDV_BITS(command->ct_failure, 48) |
-			CXIDV_BITS(command->set_ct_success, 62) |
-			CXIDV_BITS(command->set_ct_failure, 63),
+		CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode) |
+			CXIDV_PRIV_BITS(command->ct, 16) | CXIDV_PRIV_BITS(command->trig_ct, 32) |
+			CXIDV_PRIV_BITS(command->eq, 48),
+		CXIDV_PRIV_BITS(command->ct_success, 0) | CXIDV_PRIV_BITS(command->ct_failure, 48) |
+			CXIDV_PRIV_BITS(command->set_ct_success, 62) |
+			CXIDV_PRIV_BITS(command->set_ct_failure, 63),
 		command->threshold);
 }
 
 /* A command that has the counter alone. */
-static inline int cxidv_emit_ct_plain(struct cxidv_cmdq *cmdq, uint32_t opcode, uint32_t ct,
+static inline int cxidv_priv_emit_ct_plain(struct cxidv_cmdq *cmdq, uint32_t opcode, uint32_t ct,
 				      uint64_t word1)
 {
 	if (ct >= C_NUM_CTS)
 		return EINVAL;
-	return cxidv_emit_ct_words(cmdq,
-				   CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode) |
-					   CXIDV_BITS(ct, 16),
+	return cxidv_priv_emit_ct_words(cmdq,
+				   CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_64B, opcode) |
+					   CXIDV_PRIV_BITS(ct, 16),
 				   word1, 0);
 }
 
 /* Writes the counter's value to its write-back word. EINVAL: ct above 2047. */
 static inline int cxidv_emit_ct_get(struct cxidv_cmdq *cmdq, uint32_t ct)
 {
-	return cxidv_emit_ct_plain(cmdq, C_CMD_CT_GET, ct, 0);
+	return cxidv_priv_emit_ct_plain(cmdq, C_CMD_CT_GET, ct, 0);
 }
 
 /* Sets ct to ct_success and ct_failure, as set_ct_success and set_ct_failure choose. */
 static inline int cxidv_emit_ct_set(struct cxidv_cmdq *cmdq, const struct c_ct_cmd *command)
 {
-	return cxidv_emit_ct_command(cmdq, C_CMD_CT_SET, command);
+	return cxidv_priv_emit_ct_command(cmdq, C_CMD_CT_SET, command);
 }
 
 /* Adds ct_success and ct_failure to ct, as set_ct_success and set_ct_failure choose. */
 static inline int cxidv_emit_ct_inc(struct cxidv_cmdq *cmdq, const struct c_ct_cmd *command)
 {
-	return cxidv_emit_ct_command(cmdq, C_CMD_CT_INC, command);
+	return cxidv_priv_emit_ct_command(cmdq, C_CMD_CT_INC, command);
 }
 
 /* Sets successes and failures to 0. EINVAL: ct above 2047. */
 static inline int cxidv_emit_ct_reset(struct cxidv_cmdq *cmdq, uint32_t ct)
 {
-	return cxidv_emit_ct_plain(cmdq, C_CMD_CT_SET, ct, CXIDV_BITS(3, 62));
+	return cxidv_priv_emit_ct_plain(cmdq, C_CMD_CT_SET, ct, CXIDV_PRIV_BITS(3, 62));
 }
 
 /* Drops the operations that wait on the counter. EINVAL: ct above 2047. */
 static inline int cxidv_emit_ct_cancel(struct cxidv_cmdq *cmdq, uint32_t ct)
 {
-	return cxidv_emit_ct_plain(cmdq, C_CMD_CT_CANCEL, ct, 0);
+	return cxidv_priv_emit_ct_plain(cmdq, C_CMD_CT_CANCEL, ct, 0);
 }
 
 /* When trig_ct has threshold successes: cxidv_emit_ct_set() on ct. */
 static inline int cxidv_emit_ct_trig_set(struct cxidv_cmdq *cmdq, const struct c_ct_cmd *command)
 {
-	return cxidv_emit_ct_command(cmdq, C_CMD_CT_TRIG_SET, command);
+	return cxidv_priv_emit_ct_command(cmdq, C_CMD_CT_TRIG_SET, command);
 }
 
 /* When trig_ct has threshold successes: cxidv_emit_ct_inc() on ct. */
 static inline int cxidv_emit_ct_trig_inc(struct cxidv_cmdq *cmdq, const struct c_ct_cmd *command)
 {
-	return cxidv_emit_ct_command(cmdq, C_CMD_CT_TRIG_INC, command);
+	return cxidv_priv_emit_ct_command(cmdq, C_CMD_CT_TRIG_INC, command);
 }
 
 /* When trig_ct has threshold successes: a TRIGGERED_OP event in eq, if that is not 0, and the counter's
  * value into its write-back word. */
 static inline int cxidv_emit_ct_trig_event(struct cxidv_cmdq *cmdq, const struct c_ct_cmd *command)
 {
-	return cxidv_emit_ct_command(cmdq, C_CMD_CT_TRIG_EVENT, command);
+	return cxidv_priv_emit_ct_command(cmdq, C_CMD_CT_TRIG_EVENT, command);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -715,17 +721,17 @@ static inline int cxidv_emit_ct_trig_event(struct cxidv_cmdq *cmdq, const struct
  */
 
 /* Reserves it and stores its header. */
-static inline int cxidv_begin_trig_dma(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
+static inline int cxidv_priv_begin_trig_dma(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
 				       uint64_t threshold, uint8_t **place)
 {
 	if (trig_ct >= C_NUM_CTS || threshold >> C_CT_SUCCESS_BITS)
 		return EINVAL;
-	if (!cxidv_cmdq_fits(cmdq, 4))
+	if (!cxidv_priv_cmdq_fits(cmdq, 4))
 		return ENOSPC;
-	*place = cxidv_cmdq_place_ct(cmdq, 4);
+	*place = cxidv_priv_cmdq_place_ct(cmdq, 4);
 	cxidv_put_word(*place, 0,
-		       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_128B, C_CMD_CT_TRIG_DMA) |
-			       CXIDV_BITS(trig_ct, 32));
+		       CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CT, C_CMD_SIZE_128B, C_CMD_CT_TRIG_DMA) |
+			       CXIDV_PRIV_BITS(trig_ct, 32));
 	cxidv_put_word(*place, 1, 0);
 	cxidv_put_word(*place, 2, threshold);
 	*place += sizeof(struct c_ct_cmd);
@@ -736,12 +742,12 @@ static inline int cxidv_emit_trig_put(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
 				      const struct c_full_dma_cmd *command)
 {
 	uint8_t *place;
-	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+	int err = cxidv_priv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
 
 	if (err)
 		return err;
-	cxidv_store_full_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
+	cxidv_priv_store_full_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_PUT));
 	return 0;
 }
 
@@ -749,12 +755,12 @@ static inline int cxidv_emit_trig_get(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
 				      const struct c_full_dma_cmd *command)
 {
 	uint8_t *place;
-	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+	int err = cxidv_priv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
 
 	if (err)
 		return err;
-	cxidv_store_full_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
+	cxidv_priv_store_full_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_GET));
 	return 0;
 }
 
@@ -762,12 +768,12 @@ static inline int cxidv_emit_trig_rendezvous_put(struct cxidv_cmdq *cmdq, uint32
 						 const struct c_full_dma_cmd *command)
 {
 	uint8_t *place;
-	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+	int err = cxidv_priv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
 
 	if (err)
 		return err;
-	cxidv_store_full_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
+	cxidv_priv_store_full_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_64B, C_CMD_RENDEZVOUS_PUT));
 	return 0;
 }
 
@@ -775,12 +781,12 @@ static inline int cxidv_emit_trig_nomatch_put(struct cxidv_cmdq *cmdq, uint32_t 
 					      const struct c_nomatch_dma_cmd *command)
 {
 	uint8_t *place;
-	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+	int err = cxidv_priv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
 
 	if (err)
 		return err;
-	cxidv_store_nomatch_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT));
+	cxidv_priv_store_nomatch_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_PUT));
 	return 0;
 }
 
@@ -788,12 +794,12 @@ static inline int cxidv_emit_trig_nomatch_get(struct cxidv_cmdq *cmdq, uint32_t 
 					      const struct c_nomatch_dma_cmd *command)
 {
 	uint8_t *place;
-	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+	int err = cxidv_priv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
 
 	if (err)
 		return err;
-	cxidv_store_nomatch_dma(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET));
+	cxidv_priv_store_nomatch_dma(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_32B, C_CMD_NOMATCH_GET));
 	return 0;
 }
 
@@ -801,12 +807,12 @@ static inline int cxidv_emit_trig_amo(struct cxidv_cmdq *cmdq, uint32_t trig_ct,
 				      const struct c_dma_amo_cmd *command)
 {
 	uint8_t *place;
-	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+	int err = cxidv_priv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
 
 	if (err)
 		return err;
-	cxidv_store_dma_amo(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
+	cxidv_priv_store_dma_amo(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_ATOMIC));
 	return 0;
 }
 
@@ -814,12 +820,12 @@ static inline int cxidv_emit_trig_fetching_amo(struct cxidv_cmdq *cmdq, uint32_t
 					       const struct c_dma_amo_cmd *command)
 {
 	uint8_t *place;
-	int err = cxidv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
+	int err = cxidv_priv_begin_trig_dma(cmdq, trig_ct, threshold, &place);
 
 	if (err)
 		return err;
-	cxidv_store_dma_amo(place, command,
-			CXIDV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
+	cxidv_priv_store_dma_amo(place, command,
+			CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_DMA, C_CMD_SIZE_128B, C_CMD_FETCHING_ATOMIC));
 	return 0;
 }
 
@@ -828,24 +834,24 @@ static inline int cxidv_emit_trig_fetching_amo(struct cxidv_cmdq *cmdq, uint32_t
  * readable description; the command that appended an entry serves to unlink it.
  */
 
-static inline int cxidv_emit_target(struct cxidv_cmdq *cmdq, const struct c_target_cmd *command,
+static inline int cxidv_priv_emit_target(struct cxidv_cmdq *cmdq, const struct c_target_cmd *command,
 				    uint32_t opcode)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 2, &err);
 
 	cxidv_put_word(place, 0,
-		       CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, opcode) |
-			       CXIDV_BITS(command->ptl_list, 8) |
-			       CXIDV_BITS(command->ptlte_index, 16) |
-			       cxidv_get_byte(command, 4) << 32 |
-			       (cxidv_get_byte(command, 5) & 0x7f) << 40 | CXIDV_BITS(command->ct, 48));
+		       CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, opcode) |
+			       CXIDV_PRIV_BITS(command->ptl_list, 8) |
+			       CXIDV_PRIV_BITS(command->ptlte_index, 16) |
+			       cxidv_priv_get_byte(command, 4) << 32 |
+			       (cxidv_priv_get_byte(command, 5) & 0x7f) << 40 | CXIDV_PRIV_BITS(command->ct, 48));
 	cxidv_put_word(place, 1,
-		       CXIDV_BITS(command->buffer_id, 0) | CXIDV_BITS(command->lac, 16) |
-			       CXIDV_BITS(command->restart_seq, 24));
+		       CXIDV_PRIV_BITS(command->buffer_id, 0) | CXIDV_PRIV_BITS(command->lac, 16) |
+			       CXIDV_PRIV_BITS(command->restart_seq, 24));
 	cxidv_put_word(place, 2, command->start);
 	cxidv_put_word(place, 3, command->length);
-	cxidv_put_word(place, 4, CXIDV_BITS(command->min_free, 0) | CXIDV_BITS(command->match_id, 32));
+	cxidv_put_word(place, 4, CXIDV_PRIV_BITS(command->min_free, 0) | CXIDV_PRIV_BITS(command->match_id, 32));
 	cxidv_put_word(place, 5, command->match_bits);
 	cxidv_put_word(place, 6, command->ignore_bits);
 	cxidv_put_word(place, 7, 0);
@@ -855,27 +861,27 @@ static inline int cxidv_emit_target(struct cxidv_cmdq *cmdq, const struct c_targ
 /* Puts an entry at the end of ptl_list; a LINK event tells whether it is there. */
 static inline int cxidv_emit_append(struct cxidv_cmdq *cmdq, const struct c_target_cmd *command)
 {
-	return cxidv_emit_target(cmdq, command, C_CMD_TGT_APPEND);
+	return cxidv_priv_emit_target(cmdq, command, C_CMD_TGT_APPEND);
 }
 
 /* Looks for unexpected messages: the first that matches (use_once), or all. SEARCH events tell. */
 static inline int cxidv_emit_search(struct cxidv_cmdq *cmdq, const struct c_target_cmd *command)
 {
-	return cxidv_emit_target(cmdq, command, C_CMD_TGT_SEARCH);
+	return cxidv_priv_emit_target(cmdq, command, C_CMD_TGT_SEARCH);
 }
 
 /* The same, and takes them out: a PUT_OVERFLOW event each. */
 static inline int cxidv_emit_search_and_delete(struct cxidv_cmdq *cmdq,
 					       const struct c_target_cmd *command)
 {
-	return cxidv_emit_target(cmdq, command, C_CMD_TGT_SEARCH_AND_DELETE);
+	return cxidv_priv_emit_target(cmdq, command, C_CMD_TGT_SEARCH_AND_DELETE);
 }
 
 /* Takes the entry with buffer_id out of ptl_list; an UNLINK event always answers. Members but those two and
  * ptlte_index do not matter. */
 static inline int cxidv_emit_unlink(struct cxidv_cmdq *cmdq, const struct c_target_cmd *command)
 {
-	return cxidv_emit_target(cmdq, command, C_CMD_TGT_UNLINK);
+	return cxidv_priv_emit_target(cmdq, command, C_CMD_TGT_UNLINK);
 }
 
 /* Changes the state of a portal entry; a STATE_CHANGE event answers. */
@@ -883,12 +889,12 @@ static inline int cxidv_emit_setstate(struct cxidv_cmdq *cmdq,
 				      const struct c_set_state_cmd *command)
 {
 	int err;
-	uint8_t *place = cxidv_cmdq_claim(cmdq, 2, &err);
+	uint8_t *place = cxidv_priv_cmdq_claim(cmdq, 2, &err);
 
-	cxidv_store_slot(place,
-			 CXIDV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_TGT_SETSTATE) |
-				 CXIDV_BITS(command->ptlte_state, 8) |
-				 CXIDV_BITS(command->ptlte_index, 16));
+	cxidv_priv_store_slot(place,
+			 CXIDV_PRIV_COMMAND_HEAD(C_CMD_TYPE_CQ, C_CMD_SIZE_64B, C_CMD_TGT_SETSTATE) |
+				 CXIDV_PRIV_BITS(command->ptlte_state, 8) |
+				 CXIDV_PRIV_BITS(command->ptlte_index, 16));
 	cxidv_put_word(place, 1, command->current_addr);
 	cxidv_put_word(place, 2, command->drop_count);
 	return err;

@@ -72,7 +72,7 @@ static inline uint32_t cxidv_event_mlength(const union c_event *event)
  */
 
 /* The place of the ring behind so many bytes of it. The first slot is the status. */
-static inline uint32_t cxidv_eq_after(const struct cxidv_eq *eq, uint32_t offset, uint32_t bytes)
+static inline uint32_t cxidv_priv_eq_after(const struct cxidv_eq *eq, uint32_t offset, uint32_t bytes)
 {
 	offset += bytes;
 	return offset == eq->byte_size ? C_EE_CFG_ECB_SIZE : offset;
@@ -98,7 +98,7 @@ static inline const union c_event *cxidv_eq_peek(struct cxidv_eq *eq)
 		if (__builtin_expect((head >> 2 & 0x1f) < C_EVENT_EQ_SWITCH, 1))
 			return (const union c_event *)place;
 		if ((head >> 2 & 0x1f) == C_EVENT_NULL_EVENT)
-			eq->rd_offset = cxidv_eq_after(eq, eq->rd_offset, bytes);
+			eq->rd_offset = cxidv_priv_eq_after(eq, eq->rd_offset, bytes);
 		else if (cxidv_follow_eq_switch(eq))
 			return NULL; /* the next call tries again */
 	}
@@ -110,12 +110,12 @@ static inline const union c_event *cxidv_eq_next(struct cxidv_eq *eq)
 	const union c_event *event = cxidv_eq_peek(eq);
 
 	if (event)
-		eq->rd_offset = cxidv_eq_after(eq, eq->rd_offset, cxidv_event_bytes(event));
+		eq->rd_offset = cxidv_priv_eq_after(eq, eq->rd_offset, cxidv_event_bytes(event));
 	return event;
 }
 
 /* Tells the NIC how far the ring is cleared, and all else that the software state says. */
-static inline void cxidv_eq_store_state(struct cxidv_eq *eq)
+static inline void cxidv_priv_eq_store_state(struct cxidv_eq *eq)
 {
 	cxidv_to_device_barrier(); /* partner: the NIC's next round, which must not be cleared over */
 	cxidv_store_doorbell(eq->sw_state, eq->sw_value | eq->cleared_offset / C_EE_CFG_ECB_SIZE);
@@ -139,7 +139,7 @@ static inline void cxidv_eq_ack(struct cxidv_eq *eq)
 	from = eq->cleared_offset / C_EE_CFG_ECB_SIZE;
 	eq->cleared_offset = eq->rd_offset;
 	if (eq->cleared_offset / C_EE_CFG_ECB_SIZE != from)
-		cxidv_eq_store_state(eq);
+		cxidv_priv_eq_store_state(eq);
 }
 
 /*
@@ -155,7 +155,7 @@ static inline void cxidv_eq_arm(struct cxidv_eq *eq)
 	uint64_t value = (__atomic_load_n(&eq->notified, __ATOMIC_ACQUIRE) + 1) & 15;
 
 	eq->sw_value = (eq->sw_value & ~((uint64_t)15 << 44 | (uint64_t)1 << 32)) | value << 44;
-	cxidv_eq_store_state(eq);
+	cxidv_priv_eq_store_state(eq);
 	/* Partner: the NIC fences between writing an event and looking at the state. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -190,7 +190,7 @@ static inline void cxidv_eq_ack_drops(struct cxidv_eq *eq)
 
 	__atomic_and_fetch(eq->ring + 15, (uint8_t)0xfe, __ATOMIC_RELAXED);
 	eq->sw_value = (eq->sw_value & ~((uint64_t)1 << 40)) | sequence << 40;
-	cxidv_eq_store_state(eq);
+	cxidv_priv_eq_store_state(eq);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ static inline void cxidv_eq_ack_drops(struct cxidv_eq *eq)
  * EINVAL (success beyond 2^48 - 1, failure beyond 127), or the kernel's errno.
  */
 
-static inline void cxidv_ct_store(struct cxidv_ct *ct, size_t offset, uint64_t value)
+static inline void cxidv_priv_ct_store(struct cxidv_ct *ct, size_t offset, uint64_t value)
 {
 	cxidv_store_doorbell(ct->doorbell + offset / 8, value);
 	cxidv_flush_writes(); /* or a later store to the same place may replace this one */
@@ -210,7 +210,7 @@ static inline int cxidv_ct_inc_success(struct cxidv_ct *ct, uint64_t amount)
 		return EINVAL;
 	if (!ct->doorbell)
 		return cxidv_inc_ct(ct, amount, 0);
-	cxidv_ct_store(ct, CT_INC_SUCCESS_OFFSET, amount);
+	cxidv_priv_ct_store(ct, CT_INC_SUCCESS_OFFSET, amount);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static inline int cxidv_ct_inc_failure(struct cxidv_ct *ct, uint64_t amount)
 		return EINVAL;
 	if (!ct->doorbell)
 		return cxidv_inc_ct(ct, 0, amount);
-	cxidv_ct_store(ct, CT_INC_FAILURE_OFFSET, amount);
+	cxidv_priv_ct_store(ct, CT_INC_FAILURE_OFFSET, amount);
 	return 0;
 }
 
@@ -236,9 +236,9 @@ static inline int cxidv_ct_set_success(struct cxidv_ct *ct, uint64_t value)
 		err = cxidv_read_ct(ct, &success, &failure);
 		return err ? err : cxidv_set_ct(ct, value, failure);
 	}
-	cxidv_ct_store(ct, CT_RESET_SUCCESS_OFFSET, 0);
+	cxidv_priv_ct_store(ct, CT_RESET_SUCCESS_OFFSET, 0);
 	if (value)
-		cxidv_ct_store(ct, CT_INC_SUCCESS_OFFSET, value);
+		cxidv_priv_ct_store(ct, CT_INC_SUCCESS_OFFSET, value);
 	return 0;
 }
 
@@ -253,9 +253,9 @@ static inline int cxidv_ct_set_failure(struct cxidv_ct *ct, uint64_t value)
 		err = cxidv_read_ct(ct, &success, &failure);
 		return err ? err : cxidv_set_ct(ct, success, value);
 	}
-	cxidv_ct_store(ct, CT_RESET_FAILURE_OFFSET, 0);
+	cxidv_priv_ct_store(ct, CT_RESET_FAILURE_OFFSET, 0);
 	if (value)
-		cxidv_ct_store(ct, CT_INC_FAILURE_OFFSET, value);
+		cxidv_priv_ct_store(ct, CT_INC_FAILURE_OFFSET, value);
 	return 0;
 }
 
@@ -264,8 +264,8 @@ static inline int cxidv_ct_reset(struct cxidv_ct *ct)
 {
 	if (!ct->doorbell)
 		return cxidv_set_ct(ct, 0, 0);
-	cxidv_ct_store(ct, CT_RESET_SUCCESS_OFFSET, 0);
-	cxidv_ct_store(ct, CT_RESET_FAILURE_OFFSET, 0);
+	cxidv_priv_ct_store(ct, CT_RESET_SUCCESS_OFFSET, 0);
+	cxidv_priv_ct_store(ct, CT_RESET_FAILURE_OFFSET, 0);
 	return 0;
 }
 

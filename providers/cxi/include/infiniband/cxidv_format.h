@@ -21,13 +21,13 @@
 extern "C" {
 #endif
 
-static inline bool cxidv_pid_bits_valid(uint32_t pid_bits)
+static inline bool cxidv_priv_pid_bits_valid(uint32_t pid_bits)
 {
 	return pid_bits >= C_DFA_PID_BITS_MIN && pid_bits <= C_DFA_PID_BITS_MAX;
 }
 
 /* The PID that stands for any: all bits set. */
-static inline uint32_t cxidv_pid_any(uint32_t pid_bits)
+static inline uint32_t cxidv_priv_pid_any(uint32_t pid_bits)
 {
 	return (1u << pid_bits) - 1;
 }
@@ -37,7 +37,7 @@ static inline uint32_t cxidv_pid_any(uint32_t pid_bits)
  * rest of it with NID and PID in dfa.
  */
 
-static inline uint32_t cxidv_dfa_word(union c_fab_addr dfa)
+static inline uint32_t cxidv_priv_dfa_word(union c_fab_addr dfa)
 {
 	uint32_t word;
 
@@ -48,7 +48,7 @@ static inline uint32_t cxidv_dfa_word(union c_fab_addr dfa)
 /* Addresses whose nine highest bits are set are not those of one NIC. */
 static inline bool cxidv_dfa_is_multicast(union c_fab_addr dfa)
 {
-	return cxidv_dfa_word(dfa) >> 23 == 0x1ff;
+	return cxidv_priv_dfa_word(dfa) >> 23 == 0x1ff;
 }
 
 /* A portal index of a PID of a NIC. EINVAL: also NIDs from 0xff800 on, which are multicast. */
@@ -57,7 +57,7 @@ static inline int cxidv_encode_dfa(uint32_t pid_bits, uint32_t nid, uint32_t pid
 {
 	uint32_t word;
 
-	if (!cxidv_pid_bits_valid(pid_bits) || nid >= 0xff800 || pid >= cxidv_pid_any(pid_bits) ||
+	if (!cxidv_priv_pid_bits_valid(pid_bits) || nid >= 0xff800 || pid >= cxidv_priv_pid_any(pid_bits) ||
 	    index >> (C_DFA_ENDPOINT_BITS - pid_bits))
 		return EINVAL;
 	word = nid << C_DFA_ENDPOINT_DEFINED_BITS |
@@ -70,15 +70,15 @@ static inline int cxidv_encode_dfa(uint32_t pid_bits, uint32_t nid, uint32_t pid
 static inline int cxidv_decode_dfa(uint32_t pid_bits, union c_fab_addr dfa, uint32_t index_ext,
 				   uint32_t *nid, uint32_t *pid, uint32_t *index)
 {
-	uint32_t word = cxidv_dfa_word(dfa);
+	uint32_t word = cxidv_priv_dfa_word(dfa);
 	uint32_t endpoint = word & ((1u << C_DFA_ENDPOINT_DEFINED_BITS) - 1);
 
-	if (!cxidv_pid_bits_valid(pid_bits) || cxidv_dfa_is_multicast(dfa) ||
+	if (!cxidv_priv_pid_bits_valid(pid_bits) || cxidv_dfa_is_multicast(dfa) ||
 	    index_ext >> C_DFA_INDEX_EXT_BITS ||
-	    (endpoint & cxidv_pid_any(pid_bits)) == cxidv_pid_any(pid_bits))
+	    (endpoint & cxidv_priv_pid_any(pid_bits)) == cxidv_priv_pid_any(pid_bits))
 		return EINVAL;
 	*nid = word >> C_DFA_ENDPOINT_DEFINED_BITS;
-	*pid = endpoint & cxidv_pid_any(pid_bits);
+	*pid = endpoint & cxidv_priv_pid_any(pid_bits);
 	*index = endpoint >> pid_bits << C_DFA_INDEX_EXT_BITS | index_ext;
 	return 0;
 }
@@ -99,7 +99,7 @@ static inline int cxidv_encode_multicast_dfa(uint32_t multicast_id, uint32_t red
 static inline int cxidv_decode_multicast_dfa(union c_fab_addr dfa, uint32_t *multicast_id,
 					     uint32_t *reduction_id)
 {
-	uint32_t word = cxidv_dfa_word(dfa);
+	uint32_t word = cxidv_priv_dfa_word(dfa);
 
 	if (!cxidv_dfa_is_multicast(dfa) || (word & 7) != 7 || (word & 0x630000))
 		return EINVAL;
@@ -140,7 +140,7 @@ static inline int cxidv_decode_multicast_index(uint32_t index, uint32_t *multica
 static inline int cxidv_encode_initiator(uint32_t pid_bits, uint32_t pid, uint32_t endpoint,
 					 uint32_t *initiator)
 {
-	if (!cxidv_pid_bits_valid(pid_bits) || pid >= cxidv_pid_any(pid_bits) ||
+	if (!cxidv_priv_pid_bits_valid(pid_bits) || pid >= cxidv_priv_pid_any(pid_bits) ||
 	    endpoint >= UINT32_MAX >> pid_bits)
 		return EINVAL;
 	*initiator = pid << (32 - pid_bits) | endpoint;
@@ -150,8 +150,8 @@ static inline int cxidv_encode_initiator(uint32_t pid_bits, uint32_t pid, uint32
 static inline int cxidv_decode_initiator(uint32_t pid_bits, uint32_t initiator, uint32_t *pid,
 					 uint32_t *endpoint)
 {
-	if (!cxidv_pid_bits_valid(pid_bits) ||
-	    initiator >> (32 - pid_bits) == cxidv_pid_any(pid_bits) ||
+	if (!cxidv_priv_pid_bits_valid(pid_bits) ||
+	    initiator >> (32 - pid_bits) == cxidv_priv_pid_any(pid_bits) ||
 	    (initiator & UINT32_MAX >> pid_bits) == UINT32_MAX >> pid_bits)
 		return EINVAL;
 	*pid = initiator >> (32 - pid_bits);
@@ -164,11 +164,11 @@ static inline int cxidv_decode_initiator(uint32_t pid_bits, uint32_t initiator, 
 static inline int cxidv_encode_match_id(uint32_t pid_bits, uint32_t pid, uint32_t endpoint,
 					uint32_t *match_id)
 {
-	if (!cxidv_pid_bits_valid(pid_bits) ||
-	    (pid != CXIDV_ANY && pid >= cxidv_pid_any(pid_bits)) ||
+	if (!cxidv_priv_pid_bits_valid(pid_bits) ||
+	    (pid != CXIDV_ANY && pid >= cxidv_priv_pid_any(pid_bits)) ||
 	    (endpoint != CXIDV_ANY && endpoint >= UINT32_MAX >> pid_bits))
 		return EINVAL;
-	*match_id = (pid & cxidv_pid_any(pid_bits)) << (32 - pid_bits) |
+	*match_id = (pid & cxidv_priv_pid_any(pid_bits)) << (32 - pid_bits) |
 		    (endpoint & UINT32_MAX >> pid_bits);
 	return 0;
 }
@@ -177,11 +177,11 @@ static inline int cxidv_encode_match_id(uint32_t pid_bits, uint32_t pid, uint32_
 static inline int cxidv_decode_match_id(uint32_t pid_bits, uint32_t match_id, uint32_t *pid,
 					uint32_t *endpoint)
 {
-	if (!cxidv_pid_bits_valid(pid_bits))
+	if (!cxidv_priv_pid_bits_valid(pid_bits))
 		return EINVAL;
 	*pid = match_id >> (32 - pid_bits);
 	*endpoint = match_id & UINT32_MAX >> pid_bits;
-	if (*pid == cxidv_pid_any(pid_bits))
+	if (*pid == cxidv_priv_pid_any(pid_bits))
 		*pid = CXIDV_ANY;
 	if (*endpoint == UINT32_MAX >> pid_bits)
 		*endpoint = CXIDV_ANY;
