@@ -80,7 +80,7 @@ void traffic_receiver(const Settings& settings, Endpoint& me, Wire& wire, const 
       if (int err = me.post_recv(wr_id, bytes)) fail("post receive", err);
       wire.put(seed);
       expect_message(settings, me.wait(), bytes, wr_id, peer);
-      me.check(bytes, seed);
+      me.check(bytes, seed, Endpoint::Layout::pieces);
     }
   }
   wire.put(uint32_t{0});
@@ -90,7 +90,8 @@ void traffic_sender(const Settings& settings, Endpoint& me, Wire& wire, const Ad
   for (size_t bytes : settings.sizes) {
     for (Way way : ways(settings, bytes)) {
       auto seed = wire.take<uint32_t>();
-      me.fill(bytes, seed);
+      using Layout = Endpoint::Layout;
+      me.fill(bytes, seed, way.use_inline ? Layout::straight : Layout::pieces);
       if (int err = me.post_send(seed, bytes, settings.immediate, imm_value, way.builders,
                                  way.use_inline))
         fail("post send of " + std::to_string(bytes), err);
