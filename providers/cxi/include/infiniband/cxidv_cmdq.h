@@ -41,7 +41,7 @@ extern "C" {
 
 static inline uint32_t cxidv_priv_cmdq_next_unit(const struct cxidv_cmdq *cmdq, uint32_t unit)
 {
-	return unit == cmdq->size32 ? C_CQ_FIRST_WR_PTR_32 : unit;
+	return __builtin_expect(unit == cmdq->size32, 0) ? C_CQ_FIRST_WR_PTR_32 : unit;
 }
 
 /* Units that can be written when the NIC has read up to rp32. One slot always stays free, so that a full
@@ -135,29 +135,35 @@ static inline bool cxidv_priv_cmdq_fits(struct cxidv_cmdq *cmdq, uint32_t units)
 
 /*
  * The place of a command of 1, 2 or 4 units behind its gap; where it does not fit, a part of the ring that
- * holds no commands, and *err is ENOSPC. There is no branch from here to the end of an emitter, so that
- * compilers drop the structure that the caller has filled, and keep its values in registers.
+ * holds no commands, and *err is ENOSPC. Memory changes on one way only, from here to the end of an emitter:
+ * so compilers see that the structure which the caller has filled is not needed, and keep its values in
+ * registers.
  */
 static inline uint8_t *cxidv_priv_cmdq_claim(struct cxidv_cmdq *cmdq, uint32_t units, int *err)
 {
 	uint32_t wp32 = cmdq->wp32;
 	uint32_t rp32 = cmdq->rp32;
 	uint32_t pad = cxidv_priv_cmdq_pad(cmdq, units);
-	uint32_t place, fits, i;
+	uint32_t place = cxidv_priv_cmdq_next_unit(cmdq, wp32 + pad);
+	uint32_t end = cxidv_priv_cmdq_next_unit(cmdq, place + units);
 	uint8_t *ring = cmdq->ring;
+	uint32_t i;
 
-	if (__builtin_expect(cxidv_priv_cmdq_room(cmdq, rp32) < pad + units, 0))
+	*err = 0;
+	if (__builtin_expect(cxidv_priv_cmdq_room(cmdq, rp32) < pad + units, 0)) {
 		rp32 = cxidv_priv_cmdq_read_pointer(cmdq);
+		if (cxidv_priv_cmdq_room(cmdq, rp32) < pad + units) {
+			*err = ENOSPC;
+			place = 2;
+			pad = 0;
+			end = wp32;
+		}
+	}
 	cmdq->rp32 = rp32;
-	fits = 0u - (uint32_t)(cxidv_priv_cmdq_room(cmdq, rp32) >= pad + units);
-	place = cxidv_priv_cmdq_next_unit(cmdq, wp32 + pad);
-	cmdq->wp32 = (cxidv_priv_cmdq_next_unit(cmdq, place + units) & fits) | (wp32 & ~fits);
-	place = (place & fits) | (2 & ~fits);
-	pad &= fits;
+	cmdq->wp32 = end;
 	/* The NOOPs; those that are not wanted go where the command covers them. */
 	for (i = 0; i < units - 1; i++)
 		cxidv_put_word(ring + (size_t)(i < pad ? wp32 + i : place) * 32, 0, 0);
-	*err = ENOSPC & (int)~fits;
 	return ring + (size_t)place * 32;
 }
 
