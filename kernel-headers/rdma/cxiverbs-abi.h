@@ -399,7 +399,8 @@ enum cxi_abi_native_attrs {
  * ALLOC makes a handle: with it, the service goes. DESTROY takes that handle, or REQ names any service
  * (struct cxi_abi_lni_req); so does QUERY. MODIFY names it by svc_id: EINVAL another limit, EBUSY more than
  * a change of ENABLED while logical NIs live. QUERY: EINVAL no such service, EPERM not a member. LIST
- * answers an array of u32 service ids, as many as there is room for, the rest cleared.
+ * answers an array of u32 service ids, ascending, as many as there is room for, the rest cleared; with
+ * REQ (struct cxi_abi_lni_req, optional) those above its svc_id.
  */
 enum cxi_abi_svc_methods {
 	CXI_METHOD_SVC_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
@@ -569,7 +570,8 @@ struct cxi_abi_md_resp {
 };
 
 /*
- * EQ: CREATE, DESTROY, RESIZE. RESP is struct cxi_abi_eq_info. RESIZE takes slots alone: it answers the
+ * EQ: CREATE, DESTROY, RESIZE. RESP is struct cxi_abi_eq_info. DESTROY takes the queue's records that
+ * nobody has read out of its channel; its RESP (optional) is struct cxi_abi_eq_destroy_resp. RESIZE takes slots alone: it answers the
  * new ring, into which the NIC switches after an EQ_SWITCH event in the old one; when the program has
  * read that event, RESIZE with slots 0 lets go of the old ring. EINVAL: too small for the reserve, a
  * switch is under way, or (slots 0) none is.
@@ -584,6 +586,11 @@ struct cxi_abi_eq_req {
 	__u16 status_count;
 	__u16 reserved_b0;
 	__aligned_u64 user_handle; /* what a record on the channel carries */
+};
+
+struct cxi_abi_eq_destroy_resp {
+	__u32 events_reported; /* records that the program has read from the channel */
+	__u32 reserved_20;
 };
 
 /*
@@ -760,6 +767,7 @@ CXI_ABI_ASSERT_SIZE(cxi_abi_domain_resp, 8);
 CXI_ABI_ASSERT_SIZE(cxi_abi_md_req, 24);
 CXI_ABI_ASSERT_SIZE(cxi_abi_md_resp, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_eq_req, 32);
+CXI_ABI_ASSERT_SIZE(cxi_abi_eq_destroy_resp, 8);
 CXI_ABI_ASSERT_SIZE(cxi_abi_cmdq_req, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_pte_req, 40);
 CXI_ABI_ASSERT_SIZE(cxi_abi_pte_resp, 32);

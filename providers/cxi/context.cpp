@@ -64,6 +64,7 @@ int query_rt_values(ibv_context*, ibv_values_ex* values) noexcept {
 
 void free_context(ibv_context* ibv) noexcept {
   Context& context = context_of(ibv);
+  forget_native(context);
   context.local_keys.destroy();
   pthread_mutex_destroy(&context.topology);
   pthread_mutex_destroy(&context.keys_mutex);
@@ -130,30 +131,36 @@ const verbs_context_ops context_ops = {
     .set_err_comp_cntr = set_err_comp_cntr,
 };
 
-/// Asks the kernel for a context on the service that the environment names.
-int open(Context& context, const char* device) noexcept {
+/// Asks the kernel for a context on a service: the one asked for, or that the environment names.
+int open(Context& context, const char* device, std::uint32_t svc_id) noexcept {
   GetContextCommand command = {};
   GetContextResponse response = {};
-  if (const int err = service_from_environment(device, command.driver.svc_id)) return err;
+  command.driver.svc_id = svc_id;
+  if (!svc_id) {
+    if (const int err = service_from_environment(device, command.driver.svc_id)) return err;
+  }
   if (const int err = ibv_cmd_get_context(&context.ibv, &command.core, sizeof(command), nullptr,
                                           &response.core, sizeof(response)))
     return err;
   const cxi_abi_get_context_resp& answer = response.driver;
   context.geometry.pid_bits = answer.pid_bits;
   context.nid = answer.nid;
+  context.svc_id = answer.svc_id;
   context.max_inline = answer.max_inline;
   return 0;
 }
 
 }  // namespace
 
-verbs_context* alloc_context(ibv_device* device, int cmd_fd, void*) noexcept {
+verbs_context* alloc_context(ibv_device* device, int cmd_fd, void* private_data) noexcept {
+  const auto* options = static_cast<const OpenOptions*>(private_data);
   auto* context = static_cast<Context*>(
       _verbs_init_and_alloc_context(device, cmd_fd, sizeof(Context), nullptr, RDMA_DRIVER_CXI));
   if (!context) return nullptr;  // errno is set
   pthread_mutex_init(&context->topology, nullptr);
   pthread_mutex_init(&context->keys_mutex, nullptr);
-  if (const int err = open(*context, device->name)) {
+  init_native(*context);
+  if (const int err = open(*context, device->name, options ? options->svc_id : 0)) {
     verbs_uninit_context(&context->ibv);
     std::free(context);
     return null_with_errno(err);

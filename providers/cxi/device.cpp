@@ -3,6 +3,7 @@
 #include <infiniband/driver.h>
 
 #include "context.hpp"
+#include "dv.hpp"
 #include "memory.hpp"
 #include "rdma/cxiverbs-abi.h"
 
@@ -41,4 +42,9 @@ const verbs_device_ops device_ops = {
 PROVIDER_DRIVER(cxi, device_ops)
 
 }  // namespace
+
+bool drives(const ibv_device& device) noexcept {
+  return verbs_get_device(&device)->ops == &device_ops;
+}
+
 }  // namespace cxi

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Completion queues: each is one event queue of the NIC, whose ring the kernel made and we map.
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "internal.hpp"
@@ -67,6 +65,10 @@ int make_cq(Context& context, ibv_cq_init_attr_ex& attr, Cq*& made) noexcept {
   cq->single_threaded = single_threaded;
   if (single_threaded) cq->lock.set_single_threaded();
 
+  if (const int err = join_channel(attr.channel, context.ibv.context, Carries::completions))
+    return err;
+  Undo leave([&] { leave_channel(attr.channel, Carries::completions); });
+
   CreateCqCommand command = {};
   CreateCqResponse response = {};
   command.driver.eq_handle = CXI_ABI_HANDLE_NONE;
@@ -97,25 +99,12 @@ int make_cq(Context& context, ibv_cq_init_attr_ex& attr, Cq*& made) noexcept {
   cq->acked_slot = cq->ring.read_slot();
   cq->next_value = 1;
   install_readers(*cq, attr.wc_flags);
+  leave.dismiss();
   made = cq.release();
   return 0;
 }
 
 }  // namespace
-
-ibv_comp_channel* create_comp_channel(ibv_context* context) noexcept {
-  Owned<ibv_comp_channel> channel = allocate<ibv_comp_channel>();
-  if (!channel) return null_with_errno(ENOMEM);
-  if (const int err = ibv_cmd_create_comp_channel(context, channel.get()))
-    return null_with_errno(err);
-  return channel.release();
-}
-
-int destroy_comp_channel(ibv_comp_channel* channel) noexcept {
-  close(channel->fd);
-  std::free(channel);
-  return 0;
-}
 
 ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int vector) noexcept {
   if (cqe < 1) return null_with_errno(EINVAL);
@@ -143,6 +132,7 @@ int destroy_cq(ibv_cq* ibv) noexcept {
   }
   const int err = ibv_cmd_destroy_cq(ibv);
   if (err && err != EIO) return err;
+  leave_channel(ibv->channel, Carries::completions);
   unmap_queue(cq);
   std::free(&cq);
   return 0;

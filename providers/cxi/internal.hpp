@@ -2,12 +2,19 @@
 // What the provider's files offer each other, and the operations that make up its table.
 #pragma once
 
+#include "channel.hpp"
 #include "objects.hpp"
 
 namespace cxi {
 
 std::uint64_t monotonic_ns() noexcept;
 std::uint64_t realtime_ns() noexcept;
+
+// dv_objects.cpp
+void init_native(Context& context) noexcept;
+/// Frees the library's side of the native objects that the program has left; the kernel's goes when
+/// the device is closed.
+void forget_native(Context& context) noexcept;
 
 // region.cpp
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t hca_va,
@@ -83,8 +90,6 @@ void to_kernel(const ibv_ah_attr_ex& from, ib_uverbs_ah_attr_ex& to) noexcept;
 void from_kernel(const ib_uverbs_ah_attr_ex& from, ibv_ah_attr_ex& to) noexcept;
 
 // event_queue.cpp
-ibv_comp_channel* create_comp_channel(ibv_context* context) noexcept;
-int destroy_comp_channel(ibv_comp_channel* channel) noexcept;
 ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int vector) noexcept;
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) noexcept;
 int destroy_cq(ibv_cq* cq) noexcept;

@@ -23,6 +23,7 @@
 #include "command_queue.hpp"
 #include "completion_table.hpp"
 #include "counter.hpp"
+#include "dv_objects.hpp"
 #include "event_ring.hpp"
 #include "key_table.hpp"
 #include "lock.hpp"
@@ -47,7 +48,9 @@ struct Context {
   verbs_context ibv;
   Geometry geometry;
   std::uint32_t nid;
+  std::uint32_t svc_id;
   std::uint32_t max_inline;
+  NativeObjects native;
   pthread_mutex_t topology;
   pthread_mutex_t keys_mutex;
   LocalKeys local_keys;

@@ -5,6 +5,7 @@
 set(provider_sources
   ah.cpp
   attach.cpp
+  channel.cpp
   command_queue.cpp
   completion_table.cpp
   context.cpp
@@ -12,6 +13,15 @@ set(provider_sources
   cq_poll.cpp
   cq_read.cpp
   device.cpp
+  dv_cmdq.cpp
+  dv_ct.cpp
+  dv_device.cpp
+  dv_eq.cpp
+  dv_lni.cpp
+  dv_md.cpp
+  dv_objects.cpp
+  dv_pte.cpp
+  dv_svc.cpp
   encode.cpp
   environment.cpp
   event_queue.cpp

@@ -100,6 +100,7 @@ int domain_create(Call& call);
 int domain_reserve(Call& call);
 int md_map(Call& call);
 int eq_create(Call& call);
+int eq_destroy(Call& call);
 int eq_resize(Call& call);
 int cmdq_create(Call& call);
 int pte_create(Call& call);

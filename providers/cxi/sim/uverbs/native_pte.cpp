@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t known_pte_flags = (CXI_ABI_PTE_SIGNAL_INEXACT << 1) - 1;
 constexpr uint32_t multicast_limit = 1u << 18;
-constexpr uint32_t max_query_offsets = 1u << 16;
+constexpr uint32_t max_query_offsets = 1u << 16;  // more than there are list entries
 constexpr uint64_t max_success = (1ull << 48) - 1;
 constexpr uint64_t max_failure = 127;
 
@@ -112,11 +112,10 @@ int pte_query(Call& call) {
   cxi_abi_pte_req req;
   if (int error = call.request(CXI_ATTR_REQ, req)) return error;
   auto& pte = *call.object<PteObject>(CXI_ATTR_HANDLE);
-  if (req.max_offsets > max_query_offsets) return EINVAL;
   nic::Device& device = pte.lni->device();
   auto status = device.query_pte(pte->number());
   if (!status) return status.error;
-  std::vector<uint64_t> offsets(req.max_offsets);
+  std::vector<uint64_t> offsets(std::min(req.max_offsets, max_query_offsets));
   const unsigned count = device.unexpected_offsets(pte->number(), offsets);
   offsets.resize(std::min<size_t>(count, offsets.size()));
   if (!offsets.empty() && !call.caller.write(req.offsets_ptr, std::as_bytes(std::span(offsets)))) {

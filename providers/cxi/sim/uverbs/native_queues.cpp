@@ -72,6 +72,14 @@ int eq_create(Call& call) {
   return 0;
 }
 
+int eq_destroy(Call& call) {
+  auto& eq = *call.object<EqObject>(CXI_ATTR_HANDLE);
+  if (int error = eq.may_go()) return error;
+  call.put(CXI_ATTR_RESP, cxi_abi_eq_destroy_resp{eq->notifier.finish(), 0});
+  call.file.objects.destroy(eq.id);
+  return 0;
+}
+
 int eq_resize(Call& call) {
   cxi_abi_eq_req req;
   if (int error = call.request(CXI_ATTR_REQ, req)) return error;

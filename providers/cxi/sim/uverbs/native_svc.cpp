@@ -202,8 +202,14 @@ int svc_query(Call& call) {
 }
 
 int svc_list(Call& call) {
+  cxi_abi_lni_req after{};
+  if (call.has(CXI_ATTR_REQ)) {
+    if (int error = call.request(CXI_ATTR_REQ, after)) return error;
+    if (after.reserved_20) return EINVAL;
+  }
   std::vector<uint32_t> ids;
   for (const auto& [id, service] : call.file.nic.services.all()) {
+    if (id <= after.svc_id) continue;
     if (may_see(call, service)) ids.push_back(id);
   }
   call.put_bytes(CXI_ATTR_RESP, std::as_bytes(std::span(ids)));

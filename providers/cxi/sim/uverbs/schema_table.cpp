@@ -296,7 +296,7 @@ constexpr AttrRule svc_alloc_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_S
 constexpr AttrRule svc_destroy_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_SVC, optional),
                                           blob_in(CXI_ATTR_REQ, 0, optional)};
 constexpr AttrRule req_resp_attrs[] = {req_in, resp_out};
-constexpr AttrRule resp_attrs[] = {resp_out};
+constexpr AttrRule svc_list_attrs[] = {blob_in(CXI_ATTR_REQ, 0, optional), resp_out};
 constexpr AttrRule lni_create_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_LNI), req_in,
                                          resp_out};
 constexpr AttrRule lni_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_LNI)};
@@ -315,7 +315,8 @@ constexpr AttrRule md_unmap_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJ
 constexpr AttrRule eq_create_attrs[] = {
     handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_EQ), maybe_lni,
     fd_in(CXI_ATTR_CHANNEL_FD, UVERBS_OBJECT_COMP_CHANNEL, optional), req_in, resp_out};
-constexpr AttrRule eq_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_EQ)};
+constexpr AttrRule eq_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_EQ),
+                                         blob_out(CXI_ATTR_RESP, 0, optional)};
 constexpr AttrRule eq_resize_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_EQ, required), req_in,
                                         resp_out};
 constexpr AttrRule cmdq_create_attrs[] = {
@@ -411,7 +412,7 @@ constexpr Method table[] = {
     {CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, "SVC_DESTROY", svc_destroy_attrs, svc_destroy},
     {CXI_OBJECT_SVC, CXI_METHOD_SVC_MODIFY, "SVC_MODIFY", req_resp_attrs, svc_modify},
     {CXI_OBJECT_SVC, CXI_METHOD_SVC_QUERY, "SVC_QUERY", req_resp_attrs, svc_query},
-    {CXI_OBJECT_SVC, CXI_METHOD_SVC_LIST, "SVC_LIST", resp_attrs, svc_list},
+    {CXI_OBJECT_SVC, CXI_METHOD_SVC_LIST, "SVC_LIST", svc_list_attrs, svc_list},
     {CXI_OBJECT_LNI, CXI_METHOD_LNI_CREATE, "LNI_CREATE", lni_create_attrs, lni_create},
     {CXI_OBJECT_LNI, CXI_METHOD_LNI_DESTROY, "LNI_DESTROY", lni_destroy_attrs, destroy_object},
     {CXI_OBJECT_LNI, CXI_METHOD_LNI_QUERY, "LNI_QUERY", lni_query_attrs, lni_query},
@@ -426,7 +427,7 @@ constexpr Method table[] = {
     {CXI_OBJECT_MD, CXI_METHOD_MD_MAP, "MD_MAP", md_map_attrs, md_map},
     {CXI_OBJECT_MD, CXI_METHOD_MD_UNMAP, "MD_UNMAP", md_unmap_attrs, destroy_object},
     {CXI_OBJECT_EQ, CXI_METHOD_EQ_CREATE, "EQ_CREATE", eq_create_attrs, eq_create},
-    {CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, "EQ_DESTROY", eq_destroy_attrs, destroy_object},
+    {CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, "EQ_DESTROY", eq_destroy_attrs, eq_destroy},
     {CXI_OBJECT_EQ, CXI_METHOD_EQ_RESIZE, "EQ_RESIZE", eq_resize_attrs, eq_resize},
     {CXI_OBJECT_EQ, CXI_METHOD_EQ_NOTIFY_AT, "EQ_NOTIFY_AT", notify_at_attrs, eq_notify_at},
     {CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_CREATE, "CMDQ_CREATE", cmdq_create_attrs, cmdq_create},
