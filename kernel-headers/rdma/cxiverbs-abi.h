@@ -81,7 +81,7 @@ struct cxi_abi_get_context_resp {
 	__u32 num_acs;
 	__u32 num_les; /* per processing element */
 	__u32 num_tles;
-	__u32 link_mbps;
+	__u32 link_mbps; /* 0 without a link */
 	__u32 min_free_shift;
 	__u32 pci_vendor_id;
 	__u32 pci_device_id;
@@ -615,8 +615,12 @@ struct cxi_abi_cmdq_req {
 };
 
 /*
- * PTE: a portal entry. CREATE: EBUSY the event queue serves a CQ. TRANSITION does what SETSTATE to software managed does, at once: EAGAIN another
- * drop count, EINVAL it is not disabled. INVALIDATE_LE cuts off what still uses an unlinked entry.
+ * PTE: a portal entry. CREATE: EBUSY the event queue serves a CQ. DESTROY: EBUSY while it is mapped.
+ * MAP: EINVAL a domain of another logical NI, an index outside the granule, a second multicast mapping;
+ * ENOSPC something is mapped there, or the table is full. UNMAP: EINVAL it is not mapped there. QUERY
+ * writes the remote offsets of unexpected messages, oldest first, as many as there are and as there is
+ * room for. TRANSITION does what SETSTATE to software managed does, at once: EAGAIN another drop count,
+ * EINVAL it is not disabled. INVALIDATE_LE cuts off what still uses an unlinked entry.
  */
 enum cxi_abi_pte_methods {
 	CXI_METHOD_PTE_CREATE = (1U << UVERBS_ID_NS_SHIFT),

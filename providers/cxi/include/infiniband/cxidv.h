@@ -336,7 +336,7 @@ enum cxidv_eq_flags {
 struct cxidv_eq_attr {
 	uint64_t comp_mask; /* none is defined yet */
 	uint32_t flags;	    /* enum cxidv_eq_flags */
-	uint32_t slots;	    /* of 64 bytes, two of which hold no events */
+	uint32_t slots;	    /* of 64 bytes, two of which hold no events; rounded up to whole pages */
 	uint32_t reserve;   /* slots that messages from the network cannot take */
 	uint16_t status_base; /* per cent; thresholds for status write-back */
 	uint16_t status_delta;
@@ -411,7 +411,7 @@ struct cxidv_cmdq_attr {
 
 struct cxidv_cmdq {
 	struct cxidv_lni *lni;
-	uint32_t index; /* as COMMAND_FAILURE events name it */
+	uint32_t index; /* in COMMAND_FAILURE events: is_target << 10 | cq_id */
 	uint32_t flags;
 	uint32_t window_flags; /* enum cxidv_window_flags */
 

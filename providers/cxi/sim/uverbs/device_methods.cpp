@@ -34,7 +34,7 @@ cxi_abi_get_context_resp context_response(File& file) {
   resp.num_acs = device_totals[CXI_ABI_RSRC_AC];
   resp.num_les = device_totals[CXI_ABI_RSRC_LE];
   resp.num_tles = device_totals[CXI_ABI_RSRC_TLE];
-  resp.link_mbps = link_mbps;
+  resp.link_mbps = file.nic.device->link_up() ? link_mbps : 0;
   resp.pci_vendor_id = pci_vendor_id;
   resp.pci_device_id = pci_device_id;
   resp.clock_hz = 1'000'000'000;

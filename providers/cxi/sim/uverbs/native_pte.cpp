@@ -89,7 +89,7 @@ int pte_map(Call& call) {
   if (req.index >= (req.multicast ? multicast_limit : granule)) return EINVAL;
   if (int error = req.multicast ? pte->map_multicast(domain->vni, req.index)
                                 : pte->map(domain->vni, domain->pid, req.index)) {
-    return error;
+    return error == EEXIST ? ENOSPC : error;  // a place that is taken, and no place left
   }
   pte.portals.push_back({Use(domain), req.index, req.multicast != 0});
   return 0;
