@@ -38,7 +38,7 @@ EXAMPLES = {path.stem for path in (CXI / "examples").glob("*.c")}
 MANUAL = Manual(
     CXI / "man", HEADERS, "#include <infiniband/cxidv.h>", "cxidv_|CXIDV_|c_|C_|ibv_|IBV_",
     [CXI / "include", VERBS, ROOT / "kernel-headers", GENERATED],
-    other_names={"ibv_ru", "ibv_wr_post", *EXAMPLES},
+    other_names={"ibv_ru", "ibv_wr_post", "cxidv_priv_", *EXAMPLES},
     other_functions=HEADERS.others,
     other_pages=[ROOT / "libibverbs" / "man"],
     sections=("NAME", "SYNOPSIS", "DESCRIPTION", "THREAD SAFETY", "RETURN VALUE", "ERRORS", "SEE ALSO"))
