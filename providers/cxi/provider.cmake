@@ -84,5 +84,6 @@ install(FILES "${CMAKE_BINARY_DIR}/etc/libibverbs.d/cxiverbs.driver"
 include(CxvMan)
 cxv_man_pages("${CMAKE_CURRENT_SOURCE_DIR}/man")
 add_subdirectory(man/tests)
+add_subdirectory(examples)
 add_subdirectory(tests)
 add_subdirectory(benchmarks)
