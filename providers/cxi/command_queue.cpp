@@ -11,13 +11,14 @@ namespace cxi {
 
 void CommandQueue::init(std::byte* memory, std::uint32_t slots, volatile std::uint64_t* doorbell,
                         std::uint32_t index, std::uint8_t lcid) noexcept {
-  memory_ = memory;
   bytes_ = std::size_t{slots} * C_CQ_CMD_SIZE;
-  doorbell_ = doorbell;
-  index_ = index;
-  lcid_ = first_lcid_ = lcid;
-  cstate_known_ = false;
-  ring_.init(memory, slots);
+  queue_ = {};
+  queue_.index = index;
+  queue_.size32 = 2 * slots;
+  queue_.ring = reinterpret_cast<std::uint8_t*>(memory);
+  queue_.launch = reinterpret_cast<volatile c_cmdq*>(doorbell);
+  first_lcid_ = lcid;
+  restart();
 }
 
 int CommandQueue::map(const ibv_context& context, const cxi_abi_cmdq_info& info) noexcept {
@@ -38,21 +39,15 @@ int CommandQueue::map(const ibv_context& context, const cxi_abi_cmdq_info& info)
 }
 
 void CommandQueue::unmap() noexcept {
-  if (!memory_) return;
-  unmap_cookie(memory_, bytes_);
+  if (!queue_.ring) return;
+  unmap_cookie(reinterpret_cast<std::byte*>(queue_.ring), bytes_);
   unmap_cookie(static_cast<std::byte*>(launch_), page_bytes());
 }
 
 void CommandQueue::restart() noexcept {
-  ring_.restart();
+  queue_.wp32 = queue_.hw_wp32 = queue_.rp32 = C_CQ_FIRST_WR_PTR_32;
   lcid_ = first_lcid_;
   cstate_known_ = false;
-}
-
-void CommandQueue::refresh() noexcept {
-  std::uint64_t status =
-      __atomic_load_n(reinterpret_cast<std::uint64_t*>(memory_), __ATOMIC_ACQUIRE);
-  ring_.set_read_slot(static_cast<std::uint32_t>(cassini::c_cq_status::rd_ptr::decode(status)));
 }
 
 bool CommandQueue::switch_profile(std::uint8_t lcid) noexcept {

@@ -8,8 +8,7 @@
 #include <cstring>
 
 #include "encode.hpp"
-#include "mmio_raw.hpp"
-#include "ring.hpp"
+#include "infiniband/cxidv_cmdq.h"
 
 struct cxi_abi_cmdq_info;
 struct ibv_context;
@@ -26,7 +25,7 @@ class CommandQueue {
   void unmap() noexcept;
 
   /// The number by which COMMAND_FAILURE events name the queue.
-  std::uint32_t index() const noexcept { return index_; }
+  std::uint32_t index() const noexcept { return queue_.index; }
 
   /// What reserve() and the queue's memory of state can be taken back to before ring() was called.
   struct Mark {
@@ -35,9 +34,9 @@ class CommandQueue {
     bool cstate_known;
     std::uint8_t lcid;
   };
-  Mark mark() const noexcept { return {ring_.mark(), cstate_, cstate_known_, lcid_}; }
+  Mark mark() const noexcept { return {queue_.wp32, cstate_, cstate_known_, lcid_}; }
   void back_to(const Mark& mark) noexcept {
-    ring_.back_to(mark.position);
+    queue_.wp32 = mark.position;
     cstate_ = mark.cstate;
     cstate_known_ = mark.cstate_known;
     lcid_ = mark.lcid;
@@ -46,11 +45,9 @@ class CommandQueue {
   /// Room for a command of so many units, or null. Looks how far the NIC has read only when it
   /// must.
   std::byte* reserve(std::uint32_t units) noexcept {
-    std::byte* place = ring_.reserve(units);
-    if (place) [[likely]]
-      return place;
-    refresh();
-    return ring_.reserve(units);
+    if (!cxidv_priv_cmdq_fits(&queue_, units)) [[unlikely]]
+      return nullptr;
+    return reinterpret_cast<std::byte*>(cxidv_priv_cmdq_place(&queue_, units));
   }
 
   /// Writes what is needed so that the next command goes out with this profile, and the next
@@ -61,33 +58,23 @@ class CommandQueue {
   }
 
   /// Announces what was written. A no-op when nothing was.
-  void ring() noexcept {
-    if (!ring_.pending()) return;
-    const std::uint64_t slot = ring_.publish();
-    to_device_barrier();  // partner: the NIC reads the ring after the write pointer
-    store_doorbell(doorbell_, slot);
-    flush_writes();
-  }
+  void ring() noexcept { cxidv_cmdq_ring_doorbell(&queue_); }
 
   /// As the NIC does when a queue is restarted: pointers at the first slot, first profile, no
   /// state.
   void restart() noexcept;
 
  private:
-  void refresh() noexcept;
   bool switch_profile(std::uint8_t lcid) noexcept;
   bool switch_state(const CState& state) noexcept;
 
-  RingWriter ring_;
-  volatile std::uint64_t* doorbell_;
-  std::byte* memory_;
+  cxidv_cmdq queue_;
   std::size_t bytes_;
   void* launch_;
   CState cstate_;
   bool cstate_known_;
   std::uint8_t lcid_;
   std::uint8_t first_lcid_;
-  std::uint32_t index_;
 };
 
 }  // namespace cxi

@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "ethernet/cassini_csrs.hpp"
 #include "internal.hpp"
+#include "mmio_raw.hpp"
 #include "rdma/cxiverbs-abi.h"
 
 namespace cxi {
