@@ -13,6 +13,7 @@ struct Channel {
   // Guarded by the mutex of the public context, as the public count of users is.
   unsigned completion_queues;
   unsigned event_queues;
+  bool lent;  // its one event queue serves a completion queue
 };
 static_assert(offsetof(Channel, ibv) == 0);
 
@@ -41,6 +42,7 @@ int join_channel(ibv_comp_channel* ibv, const ibv_context& context, Carries what
   if (ibv->context != &context) return EINVAL;
   Channel& channel = channel_of(ibv);
   MutexGuard guard(ibv->context->mutex);
+  if (channel.lent) return EINVAL;
   if (what == Carries::completions) {
     if (channel.event_queues) return EINVAL;
     channel.completion_queues++;
@@ -64,9 +66,25 @@ void leave_channel(ibv_comp_channel* ibv, Carries what) noexcept {
   }
 }
 
+int lend_channel(ibv_comp_channel* ibv) noexcept {
+  if (!ibv) return 0;
+  Channel& channel = channel_of(ibv);
+  MutexGuard guard(ibv->context->mutex);
+  if (channel.lent || channel.event_queues != 1) return EINVAL;
+  channel.lent = true;
+  return 0;
+}
+
+void end_lending(ibv_comp_channel* ibv) noexcept {
+  if (!ibv) return;
+  MutexGuard guard(ibv->context->mutex);
+  channel_of(ibv).lent = false;
+}
+
 bool channel_carries(ibv_comp_channel* ibv, Carries what) noexcept {
   Channel& channel = channel_of(ibv);
   MutexGuard guard(ibv->context->mutex);
+  if (channel.lent) return what == Carries::completions;
   return what == Carries::completions ? !channel.event_queues : !channel.completion_queues;
 }
 

@@ -57,6 +57,8 @@ struct Eq : Object<cxidv_eq> {
   std::byte* state_page;
   std::byte* next_ring;  // of a resize that has not been crossed yet
   std::size_t next_bytes;
+  std::uint32_t flags;
+  std::atomic<Cq*> reader;  // the CQ that it serves; null: the program reads it
   pthread_mutex_t mutex;
   pthread_cond_t acknowledged;
   std::uint32_t acks;

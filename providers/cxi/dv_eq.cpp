@@ -87,6 +87,7 @@ int make_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, cxidv_eq*& made) noexcept
   eq->pub.eq_context = attr.eq_context;
   eq->pub.channel = attr.channel;
   eq->pub.eqn = info.eqn;
+  eq->flags = attr.flags;
   eq->pub.rd_offset = eq->pub.cleared_offset = slot_bytes;
   // As the driver has left it: not armed, nothing told of the status.
   eq->pub.sw_value = State::event_int_disable::encode(1) | State::eq_sts_int_disable::encode(1);
@@ -131,6 +132,7 @@ int ask_for_ring(const Eq& eq, std::uint32_t slots, cxi_abi_eq_info& info) noexc
 int resize_eq(Eq& eq, std::uint32_t slots) noexcept {
   // No slots would say that the switch has been followed.
   if (slots == 0 || eq.next_ring) return EINVAL;
+  if (eq.reader) return EBUSY;
   cxi_abi_eq_info info = {};
   if (const int err = ask_for_ring(eq, slots, info)) return err;
   eq.next_bytes = info.ring_bytes;

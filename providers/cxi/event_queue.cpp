@@ -39,12 +39,26 @@ int map_queue(Cq& cq, const cxi_abi_eq_info& info) noexcept {
   return 0;
 }
 
+/// A CQ on a queue of the program has the queue's channel too.
+int take_channel(const Context& context, ibv_comp_channel* channel, dv::Eq* eq) noexcept {
+  if (!eq) return join_channel(channel, context.ibv.context, Carries::completions);
+  if (const int err = check_lending(*eq, channel)) return err;
+  return lend_channel(channel);
+}
+
+void let_channel_go(ibv_comp_channel* channel, const dv::Eq* eq) noexcept {
+  eq ? end_lending(channel) : leave_channel(channel, Carries::completions);
+}
+
 void unmap_queue(Cq& cq) noexcept {
   unmap_cookie(cq.ring.data(), cq.ring.bytes());
   unmap_cookie(cq.sw_page, page_bytes());
 }
 
-int make_cq(Context& context, ibv_cq_init_attr_ex& attr, Cq*& made) noexcept {
+}  // namespace
+
+int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& base,
+            Cq*& made) noexcept {
   if (attr.wc_flags & ~supported_wc_flags) return EOPNOTSUPP;
   if (attr.comp_mask & ~std::uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD})
     return EOPNOTSUPP;
@@ -65,14 +79,13 @@ int make_cq(Context& context, ibv_cq_init_attr_ex& attr, Cq*& made) noexcept {
   cq->single_threaded = single_threaded;
   if (single_threaded) cq->lock.set_single_threaded();
 
-  if (const int err = join_channel(attr.channel, context.ibv.context, Carries::completions))
-    return err;
-  Undo leave([&] { leave_channel(attr.channel, Carries::completions); });
+  if (const int err = take_channel(context, attr.channel, base.eq)) return err;
+  Undo leave([&] { let_channel_go(attr.channel, base.eq); });
 
   CreateCqCommand command = {};
   CreateCqResponse response = {};
-  command.driver.eq_handle = CXI_ABI_HANDLE_NONE;
-  command.driver.lni_handle = CXI_ABI_HANDLE_NONE;
+  command.driver.eq_handle = base.eq ? handle_of(*base.eq) : CXI_ABI_HANDLE_NONE;
+  command.driver.lni_handle = base.lni_handle;
   if (cq->timestamps) command.driver.eq_flags = CXI_ABI_EQ_INIT_LONG | CXI_ABI_EQ_TGT_LONG;
   // What the process promises about threads is no business of the kernel, and time stamps are a
   // property of the event queue.
@@ -84,7 +97,10 @@ int make_cq(Context& context, ibv_cq_init_attr_ex& attr, Cq*& made) noexcept {
                                sizeof(command), &response.core, sizeof(response), 0))
     return err;
   const cxi_abi_eq_info& info = response.driver.eq;
-  if (const int err = map_queue(*cq, info)) {
+  cq->next_value = 1;
+  if (base.eq) {
+    take_queue(*cq, *base.eq);
+  } else if (const int err = map_queue(*cq, info)) {
     // No program has seen it yet, so no event of it waits to be acknowledged.
     ibv_cq& half = cq->ibv.cq;
     pthread_mutex_init(&half.mutex, nullptr);
@@ -95,16 +111,17 @@ int make_cq(Context& context, ibv_cq_init_attr_ex& attr, Cq*& made) noexcept {
   }
   cq->eq_handle = info.handle;
   cq->eqn = info.eqn;
+  cq->reserve = info.reserve;
   cq->credits = static_cast<std::int32_t>(info.reserve / 2);
+  cq->eq_flags = command.driver.eq_flags;
+  cq->lni = base.lni;
   cq->acked_slot = cq->ring.read_slot();
-  cq->next_value = 1;
+  if (base.eq) store_sw_state(*cq);  // what the program armed for is over
   install_readers(*cq, attr.wc_flags);
   leave.dismiss();
   made = cq.release();
   return 0;
 }
-
-}  // namespace
 
 ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int vector) noexcept {
   if (cqe < 1) return null_with_errno(EINVAL);
@@ -114,13 +131,13 @@ ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int 
   attr.comp_vector = static_cast<std::uint32_t>(vector);
   attr.wc_flags = IBV_WC_STANDARD_FLAGS;
   Cq* cq = nullptr;
-  if (const int err = make_cq(context_of(context), attr, cq)) return null_with_errno(err);
+  if (const int err = make_cq(context_of(context), attr, {}, cq)) return null_with_errno(err);
   return &cq->ibv.cq;
 }
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) noexcept {
   Cq* cq = nullptr;
-  if (const int err = make_cq(context_of(context), *attr, cq)) return null_with_errno(err);
+  if (const int err = make_cq(context_of(context), *attr, {}, cq)) return null_with_errno(err);
   return &cq->ibv.cq_ex;
 }
 
@@ -132,8 +149,11 @@ int destroy_cq(ibv_cq* ibv) noexcept {
   }
   const int err = ibv_cmd_destroy_cq(ibv);
   if (err && err != EIO) return err;
-  leave_channel(ibv->channel, Carries::completions);
-  unmap_queue(cq);
+  if (cq.borrowed)
+    give_queue_back(cq);
+  else
+    unmap_queue(cq);
+  let_channel_go(ibv->channel, cq.borrowed);
   std::free(&cq);
   return 0;
 }

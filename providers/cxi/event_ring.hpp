@@ -42,10 +42,10 @@ class EventRing {
  public:
   static constexpr std::uint32_t slot_bytes = 64;
 
-  void init(std::byte* ring, std::uint32_t bytes) noexcept {
+  void init(std::byte* ring, std::uint32_t bytes, std::uint32_t position = slot_bytes) noexcept {
     ring_ = ring;
     bytes_ = bytes;
-    position_ = slot_bytes;
+    position_ = position;
   }
 
   std::byte* data() const noexcept { return ring_; }

@@ -56,6 +56,8 @@ int qp_attach_comp_cntr(ibv_qp* qp, ibv_comp_cntr* counter,
 
 // pd.cpp
 ibv_pd* alloc_pd(ibv_context* context) noexcept;
+/// A domain on a logical NI. Returns 0 or an errno value.
+int make_pd(Context& context, cxidv_lni* lni, std::uint32_t lni_handle, Pd*& made) noexcept;
 int dealloc_pd(ibv_pd* pd) noexcept;
 ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attr) noexcept;
 int dealloc_td(ibv_td* td) noexcept;
@@ -93,8 +95,25 @@ void from_kernel(const ib_uverbs_ah_attr_ex& from, ibv_ah_attr_ex& to) noexcept;
 ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int vector) noexcept;
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) noexcept;
 int destroy_cq(ibv_cq* cq) noexcept;
+/// What a CQ is built on.
+struct CqBase {
+  cxidv_lni* lni = nullptr;  // null: the context's own
+  std::uint32_t lni_handle = CXI_ABI_HANDLE_NONE;
+  dv::Eq* eq = nullptr;  // null: one is made
+};
+/// Returns 0 or an errno value.
+int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& base,
+            Cq*& made) noexcept;
 /// Gives what was read back to the NIC, and the credits to those who post. With Cq::lock.
 void acknowledge(Cq& cq, bool now) noexcept;
+
+// dv_lend.cpp: the program's event queues in the hands of CQs
+/// Whether the queue can be given to a CQ that has this channel. Returns 0 or an errno value.
+int check_lending(dv::Eq& eq, const ibv_comp_channel* channel) noexcept;
+/// The CQ reads the queue from where the program has stopped, and the other way round.
+void take_queue(Cq& cq, dv::Eq& eq) noexcept;
+void give_queue_back(Cq& cq) noexcept;
+std::uint32_t handle_of(const dv::Eq& eq) noexcept;
 
 // notify.cpp
 int req_notify_cq(ibv_cq* cq, int solicited_only) noexcept;
@@ -133,6 +152,10 @@ bool pop_ready(Cq& cq, Completion& out) noexcept;
 // qp_create.cpp, qp_modify.cpp
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) noexcept;
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) noexcept;
+/// A queue pair that starts on a profile of the program, or with CXI_ABI_HANDLE_NONE on that of its
+/// job key. Returns 0 or an errno value.
+int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle,
+            Qp*& result) noexcept;
 int destroy_qp(ibv_qp* qp) noexcept;
 int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) noexcept;
 int query_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask, ibv_qp_init_attr* init) noexcept;

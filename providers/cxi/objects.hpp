@@ -35,6 +35,9 @@ namespace cxi {
 struct Qp;
 struct Cq;
 struct Attachment;
+namespace dv {
+struct Eq;
+}
 
 constexpr std::uint32_t max_inline_bytes = 192;
 constexpr std::uint32_t max_sges = 16;          // what a send slot can remember of a request
@@ -75,6 +78,8 @@ struct Pd {
   Td* td;    // of a parent domain
   std::atomic<unsigned> references;  // queue pairs and parent domains
   bool single_threaded;
+  cxidv_lni* lni;                  // null: the context's own
+  std::atomic<std::uint32_t> pid;  // of its queue pairs; C_PID_ANY before the first one
   Staging* staging;  // two, send and receive; made by the first queue pair that needs them
   ibv_mr* staging_mr;
 };
@@ -163,6 +168,10 @@ struct Cq {
   volatile std::uint64_t* sw_state;
   std::uint32_t eq_handle;
   std::uint32_t eqn;
+  std::uint32_t reserve;  // slots that network events cannot take; guarded by Context::topology
+  std::uint32_t eq_flags;
+  cxidv_lni* lni;    // null: the context's own
+  dv::Eq* borrowed;  // the program's event queue; null: the CQ made its own
   bool has_channel;
   bool timestamps;
   std::atomic<bool> failed_qps;  // a COMMAND_FAILURE was read: the queue pair's state must follow
@@ -377,7 +386,8 @@ struct Qp {
   std::uint16_t recv_pte;
   std::uint16_t mem_pte;
   std::uint16_t vni;
-  Job* job;  // of its own key
+  Job* job;                   // of its own key
+  std::uint32_t profile_key;  // the own key, where the profile is not that of the key; else 0
   std::uint8_t first_lcid;
   bool signal_all;
   std::atomic<bool> failed;

@@ -6,16 +6,37 @@
 
 namespace cxi {
 
-ibv_pd* alloc_pd(ibv_context* context) noexcept {
+namespace {
+
+struct AllocPdCommand {
+  struct ibv_alloc_pd core;
+  cxi_abi_alloc_pd_req driver;
+};
+static_assert(offsetof(AllocPdCommand, driver) == sizeof(struct ibv_alloc_pd));
+
+}  // namespace
+
+int make_pd(Context& context, cxidv_lni* lni, std::uint32_t lni_handle, Pd*& made) noexcept {
   Owned<Pd> pd = allocate<Pd>();
-  if (!pd) return null_with_errno(ENOMEM);
-  struct ibv_alloc_pd command = {};
+  if (!pd) return ENOMEM;
+  AllocPdCommand command = {};
+  command.driver.lni_handle = lni_handle;
   ib_uverbs_alloc_pd_resp response = {};
-  if (const int err = ibv_cmd_alloc_pd(context, &pd->ibv, &command, sizeof(command), &response,
-                                       sizeof(response)))
-    return null_with_errno(err);
+  if (const int err = ibv_cmd_alloc_pd(&context.ibv.context, &pd->ibv, &command.core,
+                                       sizeof(command), &response, sizeof(response)))
+    return err;
   pd->base = pd.get();
-  return &pd.release()->ibv;
+  pd->lni = lni;
+  pd->pid = C_PID_ANY;
+  made = pd.release();
+  return 0;
+}
+
+ibv_pd* alloc_pd(ibv_context* context) noexcept {
+  Pd* pd = nullptr;
+  if (const int err = make_pd(context_of(context), nullptr, CXI_ABI_HANDLE_NONE, pd))
+    return null_with_errno(err);
+  return &pd->ibv;
 }
 
 namespace {

@@ -13,10 +13,12 @@ set(provider_sources
   cq_poll.cpp
   cq_read.cpp
   device.cpp
+  dv_bridge.cpp
   dv_cmdq.cpp
   dv_ct.cpp
   dv_device.cpp
   dv_eq.cpp
+  dv_lend.cpp
   dv_lni.cpp
   dv_md.cpp
   dv_objects.cpp

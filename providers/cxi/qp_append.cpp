@@ -49,7 +49,7 @@ int find_peer(const Qp& qp, const SendWork& work, Route& route) noexcept {
   if (work.job_key) {
     const JobKeyEntry* key = qp.context->job_keys.find(work.job_key, qp.domain);
     if (!key) return EINVAL;
-    route.lcid = key->lcid;
+    if (work.job_key != qp.profile_key) route.lcid = key->lcid;
     route.vni = key->vni;
     job = key->job;
   }

@@ -27,6 +27,10 @@ constexpr std::uint32_t slots_per_request = 12;  // the longest request, profile
 constexpr std::uint32_t reserved_slots = C_CQ_FIRST_WR_PTR;
 constexpr std::uint32_t side_reserve = 8;  // event slots for what is not the answer to a command
 
+constexpr std::uint32_t send_reserve(std::uint32_t max_send_wr) noexcept {
+  return 2 * max_send_wr + side_reserve;
+}
+
 constexpr std::uint32_t supported_attributes =
     IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
     IBV_QP_INIT_ATTR_QP_ATTR | IBV_QP_INIT_ATTR_QP_SEMANTICS | IBV_QP_INIT_ATTR_SRC_ID |
@@ -72,18 +76,19 @@ ib_uverbs_qp_semantics to_kernel(const ibv_qp_semantics& from) noexcept {
 }
 
 /// The kernel's part. Fills attr.cap with what was granted.
-int command_create(Qp& qp, ibv_qp_init_attr_ex& attr, CreateQpResponse& response) noexcept {
+int command_create(Qp& qp, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle,
+                   CreateQpResponse& response) noexcept {
   CreateQpCommand command = {};
   cxi_abi_create_qp_req& request = command.driver;
   const ibv_qp_cap& cap = attr.cap;
   request.tx_slots = std::max(64u, slots_per_request * cap.max_send_wr + reserved_slots);
   request.tgt_slots = std::max(64u, cap.max_recv_wr + reserved_slots + 1);
-  request.send_eq_reserve = 2 * cap.max_send_wr + side_reserve;
+  request.send_eq_reserve = send_reserve(cap.max_send_wr);
   request.recv_eq_reserve = side_reserve;
   request.slot_count = cap.max_send_wr ? std::bit_ceil(cap.max_send_wr) : 0;
   request.slot_bytes = request.slot_count ? send_slot_bytes : 0;
   request.recv_le_charge = cap.max_recv_wr;
-  request.cp_handle = CXI_ABI_HANDLE_NONE;
+  request.cp_handle = cp_handle;
 
   ib_uverbs_qp_semantics semantics;
   DECLARE_COMMAND_BUFFER(link, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, 3);
@@ -180,6 +185,13 @@ void unlink_side(Side& side) noexcept {
   if (*at) *at = side.next_on_cq;
 }
 
+/// Keeps the account of what the kernel has reserved for the queue pair, or has let go of.
+void count_reserve(Qp& qp, bool more) noexcept {
+  const std::uint32_t sign = more ? 1 : ~std::uint32_t{0};
+  qp.send_cq->reserve += sign * send_reserve(static_cast<std::uint32_t>(qp.credits));
+  qp.recv_cq->reserve += sign * side_reserve;
+}
+
 /// Makes events find the queue pair. With Context::topology.
 void join(Qp& qp) noexcept {
   Context& context = *qp.context;
@@ -221,8 +233,9 @@ void take_attributes(Qp& qp, const ibv_qp_init_attr_ex& attr) noexcept {
   if (has(attr, IBV_QP_INIT_ATTR_SRC_ID)) qp.src_id = attr.src_id;
 }
 
-void take_answer(Qp& qp, const ibv_qp_init_attr_ex& attr,
+void take_answer(Qp& qp, const ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle,
                  const cxi_abi_create_qp_resp& made) noexcept {
+  qp.domain->pid = made.pid;
   qp.initiator = initiator(made.pid, qp.context->nid, qp.context->geometry);
   qp.ri = made.ri;
   qp.eqn = static_cast<std::uint16_t>(qp.send_cq->eqn);
@@ -235,10 +248,14 @@ void take_answer(Qp& qp, const ibv_qp_init_attr_ex& attr,
   if (has(attr, IBV_QP_INIT_ATTR_JKEY)) {
     const JobKeyEntry* key = qp.context->job_keys.find(attr.job_key->jkey, qp.domain);
     qp.job = key ? key->job : nullptr;
+    if (cp_handle != CXI_ABI_HANDLE_NONE) qp.profile_key = attr.job_key->jkey;
   }
 }
 
-int make_qp(Context& context, ibv_qp_init_attr_ex& attr, Qp*& result) noexcept {
+}  // namespace
+
+int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle,
+            Qp*& result) noexcept {
   if (const int err = check(attr)) return err;
   Owned<Qp> owned = allocate<Qp>();
   if (!owned) return ENOMEM;
@@ -262,10 +279,10 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, Qp*& result) noexcept {
   MutexGuard topology(context.topology);
   if (const int err = choose_slot(qp)) return err;
   CreateQpResponse response = {};
-  if (const int err = command_create(qp, attr, response)) return err;
+  if (const int err = command_create(qp, attr, cp_handle, response)) return err;
   // The object counts work requests as asked; the kernel may have granted more.
   attr.cap = asked;
-  take_answer(qp, attr, response.driver);
+  take_answer(qp, attr, cp_handle, response.driver);
   attr.cap.max_inline_data = qp.max_inline;
   int err = make_send_queue(qp, attr.cap, response.driver);
   if (!err) err = make_recv_queue(qp, attr.cap, response.driver);
@@ -277,16 +294,16 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, Qp*& result) noexcept {
   if (has(attr, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) qp.ibv.comp_mask |= VERBS_QP_EX;
   qp.ibv.qp.state = IBV_QPS_RTS;
   join(qp);
+  count_reserve(qp, true);
   qp.domain->references++;
   result = owned.release();
   return 0;
 }
 
-}  // namespace
-
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) noexcept {
   Qp* qp = nullptr;
-  if (const int err = make_qp(context_of(context), *attr, qp)) return null_with_errno(err);
+  if (const int err = make_qp(context_of(context), *attr, CXI_ABI_HANDLE_NONE, qp))
+    return null_with_errno(err);
   return &qp->ibv.qp;
 }
 
@@ -327,6 +344,7 @@ int destroy_qp(ibv_qp* ibv) noexcept {
   {
     MutexGuard topology(qp.context->topology);
     forget_attachments(qp);
+    count_reserve(qp, false);
   }
   qp.domain->references--;
   free_qp(qp);

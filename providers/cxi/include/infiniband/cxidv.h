@@ -373,7 +373,8 @@ int cxidv_destroy_eq(struct cxidv_eq *eq);
 /*
  * Gives the queue another ring. Returns when the NIC has been told; what it wrote before is read first,
  * and the inline functions of cxidv_eq.h cross over by themselves. No reader may be active meanwhile.
- * EINVAL fewer slots than the reserve needs, or the last resize has not been crossed yet; ENOMEM.
+ * EINVAL fewer slots than the reserve needs, or the last resize has not been crossed yet; EBUSY a CQ uses
+ * it; ENOMEM.
  */
 int cxidv_resize_eq(struct cxidv_eq *eq, uint32_t slots);
 /* For cxidv_eq.h: crosses over to the new ring when EQ_SWITCH has been read. */
@@ -570,9 +571,11 @@ struct cxidv_cq_attr {
 	struct cxidv_lni *lni; /* where to make its event queue; NULL: the eq's, or the context's own */
 	struct cxidv_eq *eq;   /* the event queue to use; NULL: make one */
 };
-/* A CQ on an event queue of the program, which then leaves reading it to ibv_poll_cq(). The event queue
- * must have room for the reserve of a CQ of attr->cqe, its events must be long where the CQ has time
- * stamps, and its channel must be attr->channel (EINVAL). Goes with ibv_destroy_cq(). */
+/* A CQ on another logical NI, or on an event queue of the program, which leaves reading it and its
+ * channel to the CQ until ibv_destroy_cq(). The event queue must be read to its end and serve nothing else
+ * (EBUSY); its ring must have room for a CQ of attr->cqe, its events must be long where the CQ has time
+ * stamps, and its channel must be attr->channel and serve no other queue (EINVAL). Its reserve is raised
+ * meanwhile, and commands and events that are not the CQ's are refused there. */
 struct ibv_cq_ex *cxidv_create_cq(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr,
 				  const struct cxidv_cq_attr *cxi_attr);
 
