@@ -250,6 +250,17 @@ TEST_F(Sending, BuilderSendsWhatPostSendWould) {
   EXPECT_THAT(polled_ids(), ElementsAre(5));
 }
 
+TEST_F(Sending, TheOwnKeyOfAQueuePairKeepsItOnItsProfile) {
+  qp->profile_key = peer_key;
+  ibv_sge sge = {reinterpret_cast<std::uintptr_t>(buffer.data()), 8, key};
+  ASSERT_EQ(send_list(1, &sge, 1, IBV_SEND_SIGNALED, peer_key), 0);
+  using Message = cassini::c_idc_msg_hdr;
+  // Slot 4: the state, padded; 5: the message. No command changes the profile.
+  EXPECT_EQ(Message::user_ptr::get(tx_ring.data() + 5 * 64), user(0));
+  EXPECT_EQ(tx_doorbell, 6u);
+  EXPECT_EQ(send_list(2, &sge, 1, IBV_SEND_SIGNALED, peer_key + 256), EINVAL);  // a stale one
+}
+
 TEST_F(Sending, BuilderKeepsTheFirstErrorAndGivesEverythingUp) {
   ibv_qp_ex* ex = &qp->ibv.qp_ex;
   ex->wr_start(ex);
