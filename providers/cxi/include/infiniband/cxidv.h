@@ -426,7 +426,7 @@ struct cxidv_cmdq {
 };
 
 /* NULL and errno: EINVAL flags, policy, pool, a CP or EQ of another logical NI, a triggered queue on an
- * LCID other than 0; E2BIG more than 65536 slots; ENOSPC the service's queues are used up; ENOMEM. */
+ * LCID other than 0; EBUSY the EQ serves a CQ; E2BIG more than 65536 slots; ENOSPC the service's queues are used up; ENOMEM. */
 struct cxidv_cmdq *cxidv_create_cmdq(struct cxidv_lni *lni, const struct cxidv_cmdq_attr *attr);
 /* Stops the queue; commands that were not executed are lost. */
 int cxidv_destroy_cmdq(struct cxidv_cmdq *cmdq);
@@ -468,7 +468,8 @@ struct cxidv_pte {
 };
 
 /* A new entry is disabled: enable it with a SETSTATE command. NULL and errno: EINVAL flags, an EQ of
- * another logical NI; ENOSPC the service's portal entries or list entries are used up. */
+ * another logical NI; EBUSY the EQ serves a CQ; ENOSPC the service's portal entries or list entries are
+ * used up. */
 struct cxidv_pte *cxidv_create_pte(struct cxidv_lni *lni, const struct cxidv_pte_attr *attr);
 /* EBUSY while it is mapped. Its list entries go with it, without events. */
 int cxidv_destroy_pte(struct cxidv_pte *pte);
