@@ -7,6 +7,7 @@ counters, without _cntrs), then the field, the index of the register and that of
 there are several. A register of one field may be named without it.
 """
 
+import bisect
 import re
 
 WORD = (1 << 64) - 1
@@ -18,6 +19,9 @@ KEEPS = {"SRW", "SRDW", "SRWS"}
 CLEARS = {"SRW1", "SRW1C"}
 STARTS = {"SWO", "SWS", "SDWS"}
 READS_ONLY = {"SRO"}
+
+# What every program may read, beside the registers with a telemetry item in them: what NIC it is.
+PUBLIC = {"c_mb_sts_rev"}
 
 
 def generations(name):
@@ -51,16 +55,28 @@ def words_of(name, csr):
             for word in range(csr["size"] // 8)]
 
 
-def registers_header(preamble, csrs):
+def public_registers(csrs, items):
+    """Names of the registers that hold a telemetry item, or that anybody may read anyway."""
+    offsets = sorted({where[0] for row in items for where in row[2:] if where})
+
+    def holds_item(csr):
+        at = bisect.bisect_left(offsets, csr["offset"])
+        return at < len(offsets) and offsets[at] < csr["offset"] + csr["size"] * csr["entries"]
+    return PUBLIC | {name for name, csr in csrs.items() if holds_item(csr)}
+
+
+def registers_header(preamble, csrs, items):
     pool, rows = [], []
     known = {}
+    public = public_registers(csrs, items)
     for name, csr in sorted(csrs.items(), key=lambda row: (row[1]["offset"], row[0])):
         words = tuple(words_of(name, csr))
         if words not in known:
             known[words] = len(pool)
             pool += words
         rows.append(f"    {{\"{name}\", {csr['offset']:#x}, {csr['size']}, {csr['entries']}, "
-                    f"{generations(name)}, {known[words]}}},")
+                    f"{generations(name)}, {'true' if name in public else 'false'}, "
+                    f"{known[words]}}},")
     lines = preamble + [
         "#include <cstdint>",
         "#include <string_view>",
@@ -81,6 +97,7 @@ def registers_header(preamble, csrs):
         "  std::uint32_t size;  ///< bytes of one entry",
         "  std::uint32_t entries;",
         "  std::uint8_t generations;  ///< bit 0: Cassini 1 has it, bit 1: Cassini 2 has it",
+        "  bool public_read;          ///< telemetry or identity: unprivileged programs may read it",
         "  std::uint16_t first_word;  ///< in register_words; size / 8 of them",
         "};",
         "",

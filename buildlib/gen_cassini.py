@@ -407,7 +407,8 @@ def generate(tables, out):
         "cassini_fields.hpp": cpp_fields(layouts),
         "cassini_csrs.hpp": cpp_csrs(csrs),
         "cassini_registers.hpp": cassini_registers.registers_header(
-            cpp_preamble("Cassini registers by offset: what software may do to which bit."), csrs),
+            cpp_preamble("Cassini registers by offset: what software may do to which bit."), csrs,
+            items_resolved),
         "cassini_telemetry.hpp": cassini_registers.telemetry_header(
             cpp_preamble("Cassini telemetry items: their names and where they are read."),
             items_resolved),

@@ -22,9 +22,22 @@
  *   stands beside it, MAP_SHARED. Cookies are valid for the descriptor that made the call, until the
  *   object is destroyed. Window flags say which doorbells exist; a library uses those and no other.
  *
- * Errors that every call shares: EFAULT (a pointer that cannot be read or written), EINVAL (length,
- * reserved field, unknown handle of the named type: ENOENT), EPROTONOSUPPORT (unknown object, method,
- * or mandatory attribute), EIO (the device is gone), ENOMEM. They are not repeated below.
+ * Errors that every call shares, and that are not repeated below:
+ *   EIO              the device is gone
+ *   EPROTONOSUPPORT  an object, a method, or an attribute with UVERBS_ATTR_F_MANDATORY that is not
+ *                    known; one without the flag is ignored
+ *   EINVAL           an attribute that the method needs is missing, is there twice, or has a length
+ *                    that it cannot have; a handle of another type; the context has not been made; a
+ *                    reserved field, an unknown flag
+ *   ENOENT           a handle that names nothing
+ *   EBADF            a descriptor that is no channel of this context
+ *   E2BIG            a structure longer than known whose surplus is not zero
+ *   EFAULT           a pointer that cannot be read or written
+ *   ENOMEM
+ * A call that is refused has changed nothing, unless its comment says so.
+ *
+ * This file has the driver data of the standard objects; rdma/cxiverbs-native-abi.h, which it includes,
+ * has the driver's own objects.
  */
 #ifndef CXIVERBS_ABI_H
 #define CXIVERBS_ABI_H
@@ -52,12 +65,14 @@ enum cxi_abi_window_flags {
 };
 
 /* ------------------------------------------------------------------------------------------------
- * DEVICE / GET_CONTEXT: UHW_IN (optional) and UHW_OUT.
+ * DEVICE / GET_CONTEXT: UHW_IN (optional) and UHW_OUT. QUERY_CONTEXT: UHW_OUT, the same.
  *
  * Chooses the service that pays for everything this context makes. Nothing is made yet: the logical NI
  * is made by the first call that needs one, with these refusals, in this order: EINVAL (no such
  * service), EKEYREVOKED (it is disabled), EPERM (the caller is not a member), ENOSPC (no resource group
  * is left). Queries, GIDs, service calls, registers and telemetry work without one.
+ *
+ * Errors: EINVAL the descriptor has a context already.
  */
 struct cxi_abi_get_context_req {
 	__u32 svc_id; /* 0: the default service */
@@ -165,19 +180,20 @@ struct cxi_abi_create_cq_resp {
  * QP / CREATE: UHW_IN and UHW_OUT. Type IBV_QPT_RU only; others EOPNOTSUPP.
  *
  * Makes, in the VNI of the job key (and, for an absolute QPN, in each VNI of the service's list, if it
- * has a list and not a range): the PID (that of SOURCE_QPN, else the PD's, else the lowest free one) and its domain, the
- * resource index (that of SOURCE_QPN, else the lowest free), a transmit and a target command queue, the
- * receive and the memory portal entry (mapped, enabled), and the slot memory. The state is RTS. PIDs
- * that are reserved for the PD's logical NI count as free when SOURCE_QPN names them. The transmit queue
- * starts on the job key's profile, or on the one that cp_handle names, which is busy meanwhile. The
- * parts have handles that are EBUSY on destroy; they go with the queue pair.
+ * has a list and not a range): the PID (that of SOURCE_QPN, else the PD's, else the lowest free one)
+ * and its domain, the resource index (that of SOURCE_QPN, else the lowest free), a transmit and a
+ * target command queue, the receive and the memory portal entry (mapped, enabled), and the slot
+ * memory. The state is RTS. PIDs that are reserved for the PD's logical NI count as free when
+ * SOURCE_QPN names them. The transmit queue starts on the job key's profile, or on the one that
+ * cp_handle names, which is busy meanwhile. The parts have handles that are EBUSY on destroy; they go
+ * with the queue pair.
  *
  * Errors: EINVAL a relative QPN without a job key, reserved bits in SOURCE_QPN, a PID other than the one
  * the PD has latched, semantics that the device does not offer, a size out of range, CQs, a job key or a
  * profile of another logical NI than the PD's, a profile of another VNI than the queue pair sends in;
- * ENOENT no such profile; EEXIST never; EBUSY never; ENOSPC the PID belongs to another PD, the resource
- * index is taken, list entries or queues of the service are used up; ENOMEM the event slots cannot be
- * reserved; EPERM the VNI is no longer granted.
+ * EOPNOTSUPP another type, flags or attributes that the device does not know; ENOENT no such profile;
+ * ENOSPC the PID belongs to another PD, the resource index is taken, list entries, queues or profiles are
+ * used up; ENOMEM the event slots cannot be reserved; EPERM the VNI is no longer granted.
  */
 struct cxi_abi_create_qp_req {
 	__u32 tx_slots;	       /* 64-byte command slots of the transmit queue, at least 64 */
@@ -223,8 +239,10 @@ struct cxi_abi_create_qp_resp {
  * RESP_LKEY64 is lac << 57 | iova_delta; RESP_LKEY is a number that only names the region.
  *
  * Errors beside those of the standard: EINVAL length 0, access bits that the device does not know, an
- * application key with bits 63-60 set; EOPNOTSUPP on-demand paging; EFAULT memory that is not mapped;
- * EEXIST an application key already used in the context; ENOSPC no address context or key is left.
+ * application key with bits 63-60 set, a job key of another PD, a derived region that is not inside its
+ * parent or may more than it; EOPNOTSUPP on-demand paging; EFAULT memory that is not mapped, or not with
+ * the rights that are asked for; EEXIST an application key already used in the context; ENOSPC no address
+ * context or key is left.
  */
 struct cxi_abi_reg_mr_resp {
 	__aligned_u64 iova_delta; /* io address = (address as in work requests + delta) mod 2^57 */
@@ -300,8 +318,10 @@ struct cxi_abi_create_comp_cntr_resp {
  *
  * Errors: EINVAL an id of 0 or above 65535, a bad port, GID index or flag, more address entries than
  * the device has; EPERM neither the context's service nor that of a logical NI made in the context
- * grants the VNI to the caller (there is no exception for root); EEXIST this context has allocated the job already (import may repeat); EBADF or
- * EINVAL (import) a descriptor that is not an exported job; DEALLOC: EBUSY while a job key refers to it.
+ * grants the VNI to the caller (there is no exception for root); EEXIST this context has allocated the
+ * job already (import may repeat); EBADF or EINVAL (import) a descriptor that is not an exported job;
+ * DEALLOC: EBUSY while a job key refers to it. ADDR_INSERT, ADDR_REMOVE, ADDR_QUERY: ENOENT an index
+ * beyond the table or, but for ADDR_INSERT, without an address; ADDR_INSERT also as AH_EX_CREATE.
  */
 struct cxi_abi_job_resp {
 	__aligned_u64 table_cookie; /* read-only mapping of the address table; 0 without one */
@@ -328,411 +348,11 @@ struct cxi_abi_create_jkey_resp {
  * AH / AH_EX_CREATE: UHW_OUT. Finds the NID of the destination GID: the low 32 bits of a Slingshot GID,
  * the neighbour's for an address of the netdev.
  * Errors: EINVAL a bad port or GID index, no global route, a GID of another type than the source's;
- * ENETUNREACH no NID is known for the address.
+ * ENETUNREACH no NID is known for the address; ENOSPC too many address handles.
  */
 struct cxi_abi_create_ah_resp {
 	__u32 nid;
 	__u32 reserved_20;
-};
-
-/* ------------------------------------------------------------------------------------------------
- * The driver's own objects. Handles are per open descriptor. Destroying something that another object
- * uses is EBUSY and changes nothing; closing the descriptor frees what is left, newest first.
- */
-enum cxi_abi_objects {
-	CXI_OBJECT_SVC = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_OBJECT_LNI,
-	CXI_OBJECT_CP,
-	CXI_OBJECT_DOMAIN,
-	CXI_OBJECT_MD,
-	CXI_OBJECT_EQ,
-	CXI_OBJECT_CMDQ,
-	CXI_OBJECT_PTE,
-	CXI_OBJECT_CT,
-	CXI_OBJECT_CSR,
-	CXI_OBJECT_TELEM,
-};
-
-/*
- * EQ / NOTIFY_AT: raise the event queue's notification at a time even if no event comes, as if an event
- * had been written then. One time per queue; a later call replaces it; 0 cancels it.
- * Errors: ENOENT no such event queue; EINVAL it has no completion channel.
- */
-enum cxi_abi_eq_methods {
-	CXI_METHOD_EQ_CREATE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_EQ_DESTROY,
-	CXI_METHOD_EQ_RESIZE,
-	CXI_METHOD_EQ_NOTIFY_AT,
-};
-
-enum cxi_abi_eq_notify_at_attrs {
-	CXI_ATTR_EQ_NOTIFY_AT_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_ATTR_EQ_NOTIFY_AT_NS, /* u64, CLOCK_MONOTONIC */
-};
-
-/*
- * Every native method takes its arguments as one structure (REQ), the objects it is made on as handle
- * attributes, and answers with one structure (RESP). The ids are the same for all of them: HANDLE names
- * the object that the method makes, destroys or works on.
- */
-enum cxi_abi_native_attrs {
-	CXI_ATTR_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_ATTR_LNI_HANDLE,  /* the logical NI; absent: the context's own */
-	CXI_ATTR_EQ_HANDLE,   /* absent: none */
-	CXI_ATTR_CP_HANDLE,
-	CXI_ATTR_PTE_HANDLE,
-	CXI_ATTR_DOMAIN_HANDLE,
-	CXI_ATTR_MD_HANDLE,
-	CXI_ATTR_CHANNEL_FD, /* a completion channel; absent: none */
-	CXI_ATTR_REQ,
-	CXI_ATTR_RESP,
-};
-
-/*
- * SVC: what a workload may use. ALLOC, MODIFY and DESTROY need CAP_SYS_ADMIN (EPERM); QUERY and LIST
- * show an unprivileged caller only services that it is a member of. A service whose owner descriptor is
- * closed while logical NIs live gives no new one and goes with the last of them.
- * ALLOC: EINVAL more than 4 VNIs, VNI 0, a range that is not an aligned power of two, max < reserved, a
- * maximum beyond the device; EEXIST a range that overlaps another; ENOSPC a reservation that cannot be
- * made (RESP says what is free: it is written although the call is refused). DESTROY: EINVAL the default
- * service; EBUSY logical NIs live.
- * ALLOC makes a handle: with it, the service goes. DESTROY takes that handle, or REQ names any service
- * (struct cxi_abi_lni_req); so does QUERY. MODIFY names it by svc_id: EINVAL another limit, EBUSY more than
- * a change of ENABLED while logical NIs live. QUERY: EINVAL no such service, EPERM not a member. LIST
- * answers an array of u32 service ids, ascending, as many as there is room for, the rest cleared; with
- * REQ (struct cxi_abi_lni_req, optional) those above its svc_id.
- */
-enum cxi_abi_svc_methods {
-	CXI_METHOD_SVC_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_SVC_DESTROY,
-	CXI_METHOD_SVC_MODIFY,
-	CXI_METHOD_SVC_QUERY,
-	CXI_METHOD_SVC_LIST,
-};
-
-enum cxi_abi_resource {
-	CXI_ABI_RSRC_PTE,
-	CXI_ABI_RSRC_TXQ,
-	CXI_ABI_RSRC_TGQ,
-	CXI_ABI_RSRC_EQ,
-	CXI_ABI_RSRC_CT,
-	CXI_ABI_RSRC_LE, /* per processing element */
-	CXI_ABI_RSRC_TLE,
-	CXI_ABI_RSRC_AC,
-	CXI_ABI_RSRC_COUNT,
-};
-
-enum cxi_abi_member_type {
-	CXI_ABI_MEMBER_NONE,
-	CXI_ABI_MEMBER_UID, /* compared with the effective user */
-	CXI_ABI_MEMBER_GID, /* compared with the effective group */
-	CXI_ABI_MEMBER_ANY,
-};
-
-enum cxi_abi_traffic_class {
-	CXI_ABI_TC_DEDICATED_ACCESS,
-	CXI_ABI_TC_LOW_LATENCY,
-	CXI_ABI_TC_BULK_DATA,
-	CXI_ABI_TC_BEST_EFFORT,
-};
-
-enum cxi_abi_traffic_class_type {
-	CXI_ABI_TC_TYPE_DEFAULT,
-	CXI_ABI_TC_TYPE_HRP,
-	CXI_ABI_TC_TYPE_RESTRICTED,
-	CXI_ABI_TC_TYPE_COLL_LEAF,
-};
-
-#define CXI_ABI_MAX_SVC_MEMBERS 2
-#define CXI_ABI_MAX_SVC_VNIS 4
-
-enum cxi_abi_svc_flags {
-	CXI_ABI_SVC_ENABLED = 1 << 0,
-	CXI_ABI_SVC_LIMITED = 1 << 1,	/* limits[] applies; else every maximum is the device's */
-	CXI_ABI_SVC_VNI_RANGE = 1 << 2, /* vnis[0] .. vnis[1] is a range */
-	CXI_ABI_SVC_DYING = 1 << 3,	/* out: its owner is gone */
-};
-
-struct cxi_abi_svc_member {
-	__u32 type; /* enum cxi_abi_member_type */
-	__u32 id;
-};
-
-struct cxi_abi_svc_limit {
-	__u32 max;
-	__u32 reserved;
-	__u32 in_use; /* out */
-	__u32 free;   /* out: what the device has left beside other services' reservations */
-};
-
-struct cxi_abi_svc_desc {
-	__u32 svc_id; /* out */
-	__u32 flags;  /* enum cxi_abi_svc_flags */
-	__u32 num_vnis;
-	__u32 tc_mask; /* 1 << enum cxi_abi_traffic_class */
-	__u16 vnis[CXI_ABI_MAX_SVC_VNIS];
-	struct cxi_abi_svc_member members[CXI_ABI_MAX_SVC_MEMBERS];
-	struct cxi_abi_svc_limit limits[CXI_ABI_RSRC_COUNT];
-};
-
-/*
- * LNI: CREATE on a service (the refusals of GET_CONTEXT's comment); DESTROY: EBUSY while anything
- * lives on it.
- */
-enum cxi_abi_lni_methods {
-	CXI_METHOD_LNI_CREATE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_LNI_DESTROY,
-	CXI_METHOD_LNI_QUERY,
-};
-
-struct cxi_abi_lni_req {
-	__u32 svc_id;
-	__u32 reserved_20;
-};
-
-struct cxi_abi_lni_resp {
-	__u32 svc_id;
-	__u32 rgid;
-	__u32 num_cps;
-	__u32 num_acs;
-};
-
-/*
- * CP: VNI and traffic class give an LCID. ENOENT the service does not have the VNI; EPERM the caller is
- * not admitted; EINVAL a class the service or the fabric does not have; ENOSPC no LCID is left.
- */
-enum cxi_abi_cp_methods {
-	CXI_METHOD_CP_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_CP_FREE,
-};
-
-enum cxi_abi_cp_flags {
-	CXI_ABI_CP_TRIGGERED = 1 << 0, /* LCID 0, the only one that triggered queues can use */
-};
-
-struct cxi_abi_cp_req {
-	__u16 vni;
-	__u16 flags;
-	__u16 traffic_class;
-	__u16 traffic_class_type;
-};
-
-struct cxi_abi_cp_resp {
-	__u32 lcid;
-	__u32 reserved_20;
-};
-
-/*
- * DOMAIN: a VNI and a PID. EEXIST the PID is taken or reserved by another; ENOSPC none is free; the
- * VNI's refusals as for CP. RESERVE takes count PIDs in a row for the logical NI, from pid on (EEXIST one
- * of them is taken) or wherever they are free (ENOSPC); they are its own until it goes.
- */
-enum cxi_abi_domain_methods {
-	CXI_METHOD_DOMAIN_CREATE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_DOMAIN_DESTROY,
-	CXI_METHOD_DOMAIN_RESERVE,
-};
-
-struct cxi_abi_domain_req {
-	__u32 vni;
-	__u32 pid;   /* C_PID_ANY: the lowest that is free */
-	__u32 count; /* RESERVE */
-	__u32 reserved_60;
-};
-
-struct cxi_abi_domain_resp {
-	__u32 vni;
-	__u32 pid;
-};
-
-/* MD: MAP makes memory reachable for the NIC. Errors as for REG_MR; UNMAP: EBUSY while in use. */
-enum cxi_abi_md_methods {
-	CXI_METHOD_MD_MAP = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_MD_UNMAP,
-};
-
-enum cxi_abi_md_flags {
-	CXI_ABI_MD_READ = 1 << 0,  /* the NIC may read */
-	CXI_ABI_MD_WRITE = 1 << 1, /* the NIC may write */
-};
-
-struct cxi_abi_md_req {
-	__aligned_u64 va;
-	__aligned_u64 len;
-	__u32 flags;
-	__s32 dmabuf_fd; /* -1: memory of the caller */
-};
-
-struct cxi_abi_md_resp {
-	__aligned_u64 iova; /* of va */
-	__u32 lac;
-	__u32 reserved_60;
-};
-
-/*
- * EQ: CREATE, DESTROY, RESIZE. RESP is struct cxi_abi_eq_info. DESTROY takes the queue's records that
- * nobody has read out of its channel; its RESP (optional) is struct cxi_abi_eq_destroy_resp. RESIZE takes slots alone: it answers the
- * new ring, into which the NIC switches after an EQ_SWITCH event in the old one; when the program has
- * read that event, RESIZE with slots 0 lets go of the old ring. EINVAL: too small for the reserve, a
- * switch is under way, or (slots 0) none is.
- */
-struct cxi_abi_eq_req {
-	__u32 flags; /* enum cxi_abi_eq_flags */
-	__u32 slots;
-	__u32 reserve;
-	__u32 reserved_60;
-	__u16 status_base; /* per cent; thresholds for status write-back */
-	__u16 status_delta;
-	__u16 status_count;
-	__u16 reserved_b0;
-	__aligned_u64 user_handle; /* what a record on the channel carries */
-};
-
-struct cxi_abi_eq_destroy_resp {
-	__u32 events_reported; /* records that the program has read from the channel */
-	__u32 reserved_20;
-};
-
-/*
- * CMDQ: CREATE, DESTROY. RESP is struct cxi_abi_cmdq_info. EINVAL a profile of another logical NI, a
- * triggered queue on an LCID other than 0; EBUSY the event queue serves a CQ; ENOSPC; E2BIG more than 65536 slots.
- */
-enum cxi_abi_cmdq_methods {
-	CXI_METHOD_CMDQ_CREATE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_CMDQ_DESTROY,
-};
-
-enum cxi_abi_cmdq_flags {
-	CXI_ABI_CMDQ_TRANSMIT = 1 << 0,
-	CXI_ABI_CMDQ_TRIGGERED = 1 << 1,
-};
-
-struct cxi_abi_cmdq_req {
-	__u32 flags;
-	__u32 slots;
-	__u32 policy; /* when the status word is written: 0 always .. 3 rarely */
-	__u32 stat_pool;
-};
-
-/*
- * PTE: a portal entry. CREATE: EBUSY the event queue serves a CQ. DESTROY: EBUSY while it is mapped.
- * MAP: EINVAL a domain of another logical NI, an index outside the granule, a second multicast mapping;
- * ENOSPC something is mapped there, or the table is full. UNMAP: EINVAL it is not mapped there. QUERY
- * writes the remote offsets of unexpected messages, oldest first, as many as there are and as there is
- * room for. TRANSITION does what SETSTATE to software managed does, at once: EAGAIN another drop count,
- * EINVAL it is not disabled. INVALIDATE_LE cuts off what still uses an unlinked entry.
- */
-enum cxi_abi_pte_methods {
-	CXI_METHOD_PTE_CREATE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_PTE_DESTROY,
-	CXI_METHOD_PTE_MAP,
-	CXI_METHOD_PTE_UNMAP,
-	CXI_METHOD_PTE_QUERY,
-	CXI_METHOD_PTE_INVALIDATE_LE,
-	CXI_METHOD_PTE_TRANSITION,
-};
-
-enum cxi_abi_pte_flags {
-	CXI_ABI_PTE_MATCHING = 1 << 0,
-	CXI_ABI_PTE_FLOW_CONTROL = 1 << 1,
-	CXI_ABI_PTE_LONG_EVENTS = 1 << 2,
-	CXI_ABI_PTE_EVENT_MATCH = 1 << 3,
-	CXI_ABI_PTE_LOGICAL = 1 << 4,
-	CXI_ABI_PTE_SPACE_CHECK = 1 << 5,
-	CXI_ABI_PTE_LOSSLESS = 1 << 6,
-	CXI_ABI_PTE_CLEAR_REMOTE_OFFSET = 1 << 7,
-	CXI_ABI_PTE_RESTRICTED_LM = 1 << 8,
-	CXI_ABI_PTE_ALIGN_LM = 1 << 9,
-	CXI_ABI_PTE_SW_HW_STATE_CHANGE = 1 << 10,
-	CXI_ABI_PTE_SIGNAL_INVALID = 1 << 11,
-	CXI_ABI_PTE_SIGNAL_UNDERFLOW = 1 << 12,
-	CXI_ABI_PTE_SIGNAL_OVERFLOW = 1 << 13,
-	CXI_ABI_PTE_SIGNAL_INEXACT = 1 << 14,
-};
-
-struct cxi_abi_pte_req {
-	__u32 flags;
-	__u32 index;	 /* MAP: portal index, or multicast id and index */
-	__u32 multicast; /* MAP */
-	__u32 le_charge;
-	__u32 buffer_id; /* INVALIDATE_LE */
-	__u32 list;	 /* INVALIDATE_LE */
-	__u32 drop_count; /* TRANSITION */
-	__u32 max_offsets; /* QUERY: room at offsets_ptr */
-	__aligned_u64 offsets_ptr;
-};
-
-struct cxi_abi_pte_resp {
-	__u32 pte;
-	__u32 state;
-	__u32 drop_count;
-	__u32 les_reserved;
-	__u32 les_allocated;
-	__u32 les_max;
-	__u32 ule_count;
-	__u32 reserved_e0;
-};
-
-/*
- * CT: a counting event. writeback_va is 8-byte aligned memory of the caller, 0 for none. The doorbell
- * page exists where window_flags says so; SET, INC and READ work everywhere. Successes up to 2^48 - 1 and
- * failures up to 127, EINVAL beyond. WAIT ends when success has been reached or there is a failure; it may
- * answer EAGAIN at any time before, and a library comes back until its time is over.
- */
-enum cxi_abi_ct_methods {
-	CXI_METHOD_CT_CREATE = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_CT_DESTROY,
-	CXI_METHOD_CT_SET,
-	CXI_METHOD_CT_INC,
-	CXI_METHOD_CT_READ,
-	CXI_METHOD_CT_WAIT,
-};
-
-struct cxi_abi_ct_req {
-	__aligned_u64 writeback_va; /* CREATE */
-	__aligned_u64 success;
-	__aligned_u64 failure;
-	__aligned_u64 timeout_ns; /* WAIT */
-};
-
-struct cxi_abi_ct_resp {
-	__u32 ct;
-	__u32 window_flags;
-	__aligned_u64 doorbell_cookie;
-	__aligned_u64 success;
-	__aligned_u64 failure;
-};
-
-/* CSR: READ and WRITE of 64-bit registers. EPERM beyond the public set without CAP_SYS_ADMIN. */
-enum cxi_abi_csr_methods {
-	CXI_METHOD_CSR_READ = (1U << UVERBS_ID_NS_SHIFT),
-	CXI_METHOD_CSR_WRITE,
-	CXI_METHOD_CSR_MAP,
-};
-
-struct cxi_abi_csr_req {
-	__u32 offset;
-	__u32 len;
-	__aligned_u64 data_ptr;
-};
-
-/* TELEM: READ of counters by item number, each with its own time stamp. */
-enum cxi_abi_telem_methods {
-	CXI_METHOD_TELEM_READ = (1U << UVERBS_ID_NS_SHIFT),
-};
-
-struct cxi_abi_telem_req {
-	__aligned_u64 items_ptr;   /* u32 each */
-	__aligned_u64 results_ptr; /* struct cxi_abi_telem_result each */
-	__u32 count;
-	__u32 reserved_a0;
-};
-
-struct cxi_abi_telem_result {
-	__aligned_u64 value;
-	__aligned_u64 timestamp_ns;
-	__u32 item;
-	__u32 status; /* 0 or an errno value */
 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -759,28 +379,9 @@ CXI_ABI_ASSERT_SIZE(cxi_abi_create_comp_cntr_resp, 8);
 CXI_ABI_ASSERT_SIZE(cxi_abi_job_resp, 24);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_jkey_resp, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_ah_resp, 8);
-CXI_ABI_ASSERT_SIZE(cxi_abi_svc_member, 8);
-CXI_ABI_ASSERT_SIZE(cxi_abi_svc_limit, 16);
-CXI_ABI_ASSERT_SIZE(cxi_abi_svc_desc, 168);
-CXI_ABI_ASSERT_SIZE(cxi_abi_lni_req, 8);
-CXI_ABI_ASSERT_SIZE(cxi_abi_lni_resp, 16);
-CXI_ABI_ASSERT_SIZE(cxi_abi_cp_req, 8);
-CXI_ABI_ASSERT_SIZE(cxi_abi_cp_resp, 8);
-CXI_ABI_ASSERT_SIZE(cxi_abi_domain_req, 16);
-CXI_ABI_ASSERT_SIZE(cxi_abi_domain_resp, 8);
-CXI_ABI_ASSERT_SIZE(cxi_abi_md_req, 24);
-CXI_ABI_ASSERT_SIZE(cxi_abi_md_resp, 16);
-CXI_ABI_ASSERT_SIZE(cxi_abi_eq_req, 32);
-CXI_ABI_ASSERT_SIZE(cxi_abi_eq_destroy_resp, 8);
-CXI_ABI_ASSERT_SIZE(cxi_abi_cmdq_req, 16);
-CXI_ABI_ASSERT_SIZE(cxi_abi_pte_req, 40);
-CXI_ABI_ASSERT_SIZE(cxi_abi_pte_resp, 32);
-CXI_ABI_ASSERT_SIZE(cxi_abi_ct_req, 32);
-CXI_ABI_ASSERT_SIZE(cxi_abi_ct_resp, 32);
-CXI_ABI_ASSERT_SIZE(cxi_abi_csr_req, 16);
-CXI_ABI_ASSERT_SIZE(cxi_abi_telem_req, 24);
-CXI_ABI_ASSERT_SIZE(cxi_abi_telem_result, 24);
 
 #undef CXI_ABI_ASSERT_SIZE
+
+#include <rdma/cxiverbs-native-abi.h>
 
 #endif /* CXIVERBS_ABI_H */

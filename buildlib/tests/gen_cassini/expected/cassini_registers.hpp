@@ -22,6 +22,7 @@ struct Register {
   std::uint32_t size;  ///< bytes of one entry
   std::uint32_t entries;
   std::uint8_t generations;  ///< bit 0: Cassini 1 has it, bit 1: Cassini 2 has it
+  bool public_read;          ///< telemetry or identity: unprivileged programs may read it
   std::uint16_t first_word;  ///< in register_words; size / 8 of them
 };
 
@@ -42,10 +43,10 @@ inline constexpr RegisterWord register_words[] = {
 
 /// Every register, by offset.
 inline constexpr Register registers[] = {
-    {"c_a_cntrs", 0x10000, 64, 1, 3, 0},
-    {"c_a_sts_event_cnts", 0x10000, 8, 8, 3, 8},
-    {"c_z_state", 0x10008, 8, 4, 3, 9},
-    {"c2_b_load", 0x20000, 16, 2, 2, 10},
+    {"c_a_cntrs", 0x10000, 64, 1, 3, true, 0},
+    {"c_a_sts_event_cnts", 0x10000, 8, 8, 3, true, 8},
+    {"c_z_state", 0x10008, 8, 4, 3, true, 9},
+    {"c2_b_load", 0x20000, 16, 2, 2, true, 10},
 };
 
 }  // namespace cassini
