@@ -3,7 +3,9 @@
 // What comes back: responses, failures and time-outs become initiator events and counts
 // (behaviour 6.6).
 #include <algorithm>
+#include <utility>
 
+#include "ethernet/cassini_fields.hpp"
 #include "ethernet/cassini_user_defs.h"
 #include "nic/engine.hpp"
 #include "nic/trace_text.hpp"
@@ -26,6 +28,8 @@ uint16_t Nic::take_spt() {
   m.seq = next_seq_++ & 0xfff;
   m.progress_ns = now_ns_;
   busy_messages_++;
+  auto& t = stats_.tracking;
+  t.most_requests = std::max<Count>(t.most_requests, busy_messages_);
   return spt;
 }
 
@@ -40,6 +44,7 @@ void Nic::free_spt(uint16_t spt, bool may_still_be_answered) {
 }
 
 void Nic::notify(EventQueue& queue) {
+  stats_.events.ring_switches += std::exchange(queue.switches, 0);
   if (const auto value = queue.take_notification()) {
     say("eq {}: notification {}", queue.eqn(), *value);
     interrupts_.event_written(queue.eqn(), *value);
@@ -53,7 +58,17 @@ void Nic::notify(EventQueue& queue) {
 }
 
 void Nic::post(EventQueue& queue, const EventBytes& event) {
-  if (!queue.write(event, clock_.realtime_ns())) say("eq {}: full, event dropped", queue.eqn());
+  const size_t type = cassini::c_event::hdr::event_type::get(event.bytes);
+  auto& e = stats_.events;
+  if (queue.write(event, clock_.realtime_ns())) {
+    e.enqueued++;
+    e.by_type[type]++;
+  } else {
+    say("eq {}: full, event dropped", queue.eqn());
+    (type == C_EVENT_STATE_CHANGE ? e.dropped_flow_control
+     : queue.reserved() != 0      ? e.dropped_reserved
+                                  : e.dropped_ordinary)++;
+  }
   notify(queue);
 }
 
@@ -81,13 +96,17 @@ void Nic::handle_response(fabric::Packet&& packet) {
   const bool restricted = m.options.restricted || m.parent != no_message;
   if (!m.busy || m.peer != response->source_nid || (!restricted && m.seq != response->seq)) {
     say("response to {} that nobody waits for", response->spt);
+    stats_.tracking.responses_dropped++;
     return wire_.give(std::move(packet));
   }
+  stats_.tracking.responses_received += wire_packets(packet.payload.size());
   m.progress_ns = now_ns_;
   if (!packet.payload.empty() && brings_reply(m.opcode)) {
     const uint64_t most = m.opcode == C_CMD_GET ? m.request_len : atomic_payload_bytes;
     if (response->offset <= most && packet.payload.size() <= most - response->offset) {
       const int rc = memory_.write(m.rgid, m.lac, m.local + response->offset, packet.payload);
+      stats_.addresses.arriving++;
+      stats_.addresses.refused += rc != C_RC_OK;
       if (rc != C_RC_OK && m.local_rc == 0) m.local_rc = static_cast<uint8_t>(rc);
     }
   }
@@ -157,6 +176,7 @@ bool Nic::give_up() {
       continue;
     }
     say("message {}: no answer from nid {}", spt, m.peer);
+    stats_.tracking.timeouts++;
     any = true;
     finish(spt, C_RC_UNDELIVERABLE, false, 0, 0, true);
   }
@@ -169,6 +189,7 @@ void Nic::abandon(fabric::Packet&& packet) {
     const Message& m = messages_[request->spt];
     const bool restricted = request->format == PacketFormat::restricted;
     if (m.busy && (restricted || m.seq == request->seq)) {
+      stats_.tracking.timeouts++;
       say("message {}: nid {} cannot be reached", request->spt, m.peer);
       finish(request->spt, C_RC_UNDELIVERABLE, false, 0, 0);
     }

@@ -62,6 +62,7 @@ void Nic::count(unsigned n, bool success, uint64_t amount) {
 }
 
 void Nic::counter_changed(unsigned n) {
+  stats_.commands.counter_updates++;
   while (auto op = ct(n)->take_due())
     due_.emplace_back(n, std::move(*op));
 }

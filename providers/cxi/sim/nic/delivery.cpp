@@ -44,7 +44,24 @@ int floating_point_code(const PteConfig& config, int exceptions) {
 
 }  // namespace
 
+// Memory of the target, as the receive engine asks for it.
+int Nic::read_target(const Delivery& d, uint64_t address, std::span<std::byte> out) {
+  const int rc = memory_.read(d.rgid, d.lac, address, out);
+  stats_.addresses.arriving++;
+  stats_.addresses.refused += rc != C_RC_OK;
+  return rc;
+}
+
+int Nic::write_target(const Delivery& d, uint64_t address, std::span<const std::byte> in) {
+  const int rc = memory_.write(d.rgid, d.lac, address, in);
+  stats_.addresses.arriving++;
+  stats_.addresses.refused += rc != C_RC_OK;
+  stats_.arriving.writes += wire_packets(in.size());
+  return rc;
+}
+
 void Nic::send_packet(fabric::Packet&& packet) {
+  stats_.tracking.responses_sent += wire_packets(packet.payload.size());
   // An answer that cannot be sent waits like a request; given up, it is the asker's time-out.
   wire_.send(std::move(packet), now_ns_);
 }
@@ -79,6 +96,7 @@ void Nic::post_target(PortalEntry& entry, TargetEvent& event, Delivery* promise)
   EventQueue* queue = eq(entry.config.eqn);
   if (!queue || queue->rgid() != entry.rgid) return;
   event.ptlte_index = static_cast<uint16_t>(entry.index);
+  stats_.lists.events[event.type]++;
   const bool plain = event.type <= C_EVENT_FETCH_ATOMIC && event.ptl_list == C_PTL_LIST_PRIORITY &&
                      !event.rendezvous;
   const uint64_t time = clock_.realtime_ns();
@@ -92,6 +110,8 @@ void Nic::post_target(PortalEntry& entry, TargetEvent& event, Delivery* promise)
   if (promise && promise->promised != 0) {
     promise->promised--;
     queue->write_promised(bytes, time);
+    stats_.events.enqueued++;
+    stats_.events.by_type[event.type]++;
     notify(*queue);
   } else {
     post(*queue, bytes);
@@ -149,6 +169,13 @@ Delivery Nic::accept(PortalEntry& entry, const Request& r, const Decision& decis
   d.return_code = C_RC_OK;
   d.no_answer = dfa_kind(r.dfa) == DfaKind::multicast;
   d.request = r;
+  auto& l = stats_.lists;
+  l.good++;
+  l.matches += decision.list != C_PTL_LIST_REQUEST;
+  l.matches_by_list[decision.list]++;
+  l.use_once += n.use_once;
+  l.locally_managed += n.manage_local;
+  l.truncated += d.mlength < data;
   if (tracing())
     say("match: pte {} buffer {} in {} address {:#x} length {} of {}", entry.index, n.buffer_id,
         name_of_list(decision.list), d.address, d.mlength, r.request_len);
@@ -209,7 +236,7 @@ void Nic::accept_raw(PortalEntry& entry, const Request& r, const Decision& decis
   d.raw_header = static_cast<uint8_t>(packet.header.size());
   const auto header =
       std::span(packet.header).first(std::min<size_t>(packet.header.size(), d.mlength));
-  const int rc = memory_.write(d.rgid, d.lac, d.address, header);
+  const int rc = write_target(d, d.address, header);
   if (rc != C_RC_OK) d.return_code = rc;
   begin(std::move(d), std::move(packet));
 }
@@ -219,7 +246,7 @@ void Nic::write_payload(Delivery& d, uint32_t offset, std::span<const std::byte>
   const uint64_t at = uint64_t{offset} + d.raw_header;
   if (d.return_code != C_RC_OK || at >= d.mlength) return;
   const auto part = payload.first(std::min<size_t>(payload.size(), d.mlength - at));
-  const int rc = memory_.write(d.rgid, d.lac, d.address + at, part);
+  const int rc = write_target(d, d.address + at, part);
   if (rc == C_RC_OK) return;
   d.return_code = rc;
   d.mlength = static_cast<uint32_t>(at);  // what is known to have been placed
@@ -250,6 +277,8 @@ void Nic::begin(Delivery&& d, fabric::Packet&& packet) {
   }
   d.heard_ns = now_ns_;
   deliveries_.emplace(key, std::move(d));
+  auto& most = stats_.tracking.most_messages;
+  most = std::max<Count>(most, deliveries_.size());
 }
 
 void Nic::do_atomic(Delivery& d, std::span<const std::byte> payload) {
@@ -266,11 +295,17 @@ void Nic::do_atomic(Delivery& d, std::span<const std::byte> payload) {
     else if (d.address % bytes != 0)
       d.return_code = C_RC_AMO_ALIGN_ERROR;
     else
-      d.return_code = memory_.read(d.rgid, d.lac, d.address, part);
+      d.return_code = read_target(d, d.address, part);
     if (d.return_code == C_RC_OK) {
       const AtomicResult result = apply_atomic(*operands, memory);
-      d.return_code = memory_.write(d.rgid, d.lac, d.address, std::span(result.value).first(bytes));
+      d.return_code = write_target(d, d.address, std::span(result.value).first(bytes));
+      stats_.arriving.atomic_operations++;
       if (d.return_code == C_RC_OK) {
+        auto& a = stats_.arriving;
+        a.float_invalid += (result.exceptions & (FE_INVALID | FE_DIVBYZERO)) != 0;
+        a.float_overflow += (result.exceptions & FE_OVERFLOW) != 0;
+        a.float_underflow += (result.exceptions & FE_UNDERFLOW) != 0;
+        a.float_inexact += (result.exceptions & FE_INEXACT) != 0;
         d.return_code = floating_point_code(entry.config, result.exceptions);
         d.fetched = memory;
         d.has_fetched = true;
@@ -293,7 +328,7 @@ bool Nic::serve(Serving& s) {
       return false;
     }
     fabric::Packet packet = wire_.take(bytes);
-    const int rc = memory_.read(d.rgid, d.lac, d.address + s.offset, packet.payload);
+    const int rc = read_target(d, d.address + s.offset, packet.payload);
     if (rc != C_RC_OK) {
       d.return_code = rc;
       d.mlength = s.offset;
@@ -349,6 +384,7 @@ void Nic::post_rendezvous(PortalEntry& entry, Delivery& d, bool get_issued) {
 // A message of which no more will come; its sender is told unless it has forgotten about it.
 void Nic::cut_off(Delivery& d, bool answer) {
   d.return_code = C_RC_MST_CANCELLED;
+  stats_.tracking.messages_cancelled++;
   d.no_answer |= !answer;
   complete(d);
 }
@@ -394,22 +430,34 @@ void Nic::cancel_deliveries(unsigned n, std::optional<unsigned> list,
   });
 }
 
+void Nic::count_delivery(const Delivery& d) {
+  auto& a = stats_.arriving;
+  if (d.return_code == C_RC_OK) {
+    const unsigned opcode = d.request.opcode;
+    (opcode == C_CMD_GET ? a.gets_good : is_atomic(opcode) ? a.atomics_good : a.puts_good)++;
+  }
+  a.atomic_misaligned += d.return_code == C_RC_AMO_ALIGN_ERROR;
+  a.atomic_bad_operation += d.return_code == C_RC_AMO_INVAL_OP_ERROR;
+  a.atomic_bad_length += d.return_code == C_RC_AMO_LENGTH_ERROR;
+}
+
 void Nic::complete(Delivery& d) {
   const Request& r = d.request;
   PortalEntry* entry = pte(d.pte);
   const bool with_data = r.opcode == C_CMD_GET && d.return_code == C_RC_OK;
   fabric::Packet answer = wire_.take(with_data ? d.mlength - d.last_offset : 0);
   if (with_data) {
-    d.return_code =
-        memory_.read(d.rgid, d.lac, d.address + d.last_offset, std::span(answer.payload));
+    d.return_code = read_target(d, d.address + d.last_offset, std::span(answer.payload));
     if (d.return_code != C_RC_OK) answer.payload.resize(0);
   }
   if (r.opcode == C_CMD_FETCHING_ATOMIC && d.has_fetched)
     answer.payload.assign(d.fetched.begin(), d.fetched.begin() + r.request_len);
   const bool good = d.return_code == C_RC_OK;
+  count_delivery(d);
   if (entry) {
     const bool rendezvous = r.opcode == C_CMD_RENDEZVOUS_PUT;
     const bool get_issued = good && d.rendezvous_event && issue_rendezvous_get(d);
+    stats_.lists.rendezvous_offloaded += get_issued;
     TargetEvent event;
     event.type = event_of(r.opcode);
     event.return_code = static_cast<uint8_t>(d.return_code);

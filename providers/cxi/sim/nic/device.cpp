@@ -66,12 +66,13 @@ Nic::Nic(const DeviceConfig& config, fabric::Fabric& fabric, Clock& clock, Trace
       clock_(clock),
       trace_(trace),
       interrupts_(interrupts),
-      wire_(fabric, config.nid, config.give_up_ns),
+      wire_(fabric, config.nid, config.give_up_ns, stats_),
       memory_(config.iova_seed),
       groups_(C_NUM_RGIDS),
       pools_{EntryPool(entries_per_element), EntryPool(entries_per_element),
              EntryPool(entries_per_element), EntryPool(entries_per_element)},
-      messages_(trackers) {
+      messages_(trackers),
+      registers_(config.cassini_version, live_words()) {
   for (unsigned spt = 0; spt < trackers; spt++)
     free_spts_.push_back(static_cast<uint16_t>(spt));
   attached_ = fabric_.attach(config.nid, *this) == 0;

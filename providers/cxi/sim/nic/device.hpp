@@ -180,6 +180,13 @@ class Device {
   };
   virtual Made<CtValue> read_ct(unsigned ct) = 0;
 
+  // Control and status registers, words of 64 bits by offset in the CSR aperture. EINVAL:
+  // misaligned, or no register is there; EACCES: software cannot change any bit of the word.
+  virtual Made<uint64_t> read_csr(uint32_t offset) = 0;
+  virtual int write_csr(uint32_t offset, uint64_t value) = 0;
+  virtual int check_csr_write(uint32_t offset) = 0;
+  virtual bool is_public_csr(uint32_t offset) = 0;  // every program may read it
+
   virtual void set_link(bool up) = 0;
   virtual bool link_up() const = 0;
 

@@ -10,6 +10,7 @@
 //   delivery.cpp          its data moves, its events are posted, its answer goes out
 //   target_commands.cpp   commands of target queues
 //   counters.cpp          counting events and what they trigger
+//   device_registers.cpp  registers whose values the model knows
 #pragma once
 
 #include <array>
@@ -31,6 +32,8 @@
 #include "nic/list_matching.hpp"
 #include "nic/packets.hpp"
 #include "nic/portal_table.hpp"
+#include "nic/registers.hpp"
+#include "nic/statistics.hpp"
 #include "nic/wire.hpp"
 
 namespace sim::nic {
@@ -172,6 +175,12 @@ class Nic final : public Device, private fabric::Endpoint {
   int set_ct(unsigned ct, std::optional<uint64_t> success,
              std::optional<unsigned> failure) override;
   Made<CtValue> read_ct(unsigned ct) override;
+  Made<uint64_t> read_csr(uint32_t offset) override { return registers_.read(offset); }
+  int write_csr(uint32_t offset, uint64_t value) override {
+    return registers_.write(offset, value);
+  }
+  int check_csr_write(uint32_t offset) override { return registers_.check_write(offset); }
+  bool is_public_csr(uint32_t offset) override { return registers_.is_public(offset); }
   void set_link(bool up) override;
   bool link_up() const override { return link_up_; }
   bool step() override;
@@ -218,6 +227,7 @@ class Nic final : public Device, private fabric::Endpoint {
     bool stalled = false;  // to be tried again later
   };
   bool run_transmit(CommandQueue& queue);
+  void count_command(const CommandQueue& queue);
   Outcome execute(CommandQueue& queue, const TxCommand& command);
   Outcome transfer(unsigned queue, unsigned rgid, unsigned lcid, const TxCommand& command,
                    const CommandOptions& options);
@@ -234,6 +244,8 @@ class Nic final : public Device, private fabric::Endpoint {
   void end_sending(const Sending& sending);
   void abort_sending(CommandQueue& queue);
   bool issue_rendezvous_get(const Delivery& delivery);
+
+  int read_source(const Message& message, unsigned lac, uint64_t address, std::span<std::byte> out);
 
   // completion.cpp
   uint16_t take_spt();
@@ -253,6 +265,8 @@ class Nic final : public Device, private fabric::Endpoint {
   // receive.cpp
   void handle_packet(fabric::Packet&& packet);
   void handle_request(const Request& request, fabric::Packet&& packet);
+  void count_arrival(const Request& request, size_t payload_bytes);
+  void count_refusal(const Request& request, int return_code);
   void handle_continuation(const Request& request, fabric::Packet&& packet);
   struct Decision {
     int return_code = 0;
@@ -270,12 +284,14 @@ class Nic final : public Device, private fabric::Endpoint {
   bool find_unexpected_place(PortalEntry& entry, const Request& request, Decision& decision);
   unsigned events_of(const PortalEntry& entry, const ListNode& node, const Request& request,
                      unsigned list) const;
-  Decision shortage(PortalEntry& entry, unsigned reason) const;
+  Decision shortage(PortalEntry& entry, unsigned reason);
   void change_state(PortalEntry& entry, PteState state, unsigned reason);
   bool park(unsigned pte, const Request& request, fabric::Packet& packet);
   void unpark(unsigned pte);
 
   // delivery.cpp
+  int read_target(const Delivery& delivery, uint64_t address, std::span<std::byte> out);
+  int write_target(const Delivery& delivery, uint64_t address, std::span<const std::byte> in);
   Delivery accept(PortalEntry& entry, const Request& request, const Decision& decision);
   void accept_raw(PortalEntry& entry, const Request& request, const Decision& decision,
                   fabric::Packet&& packet);
@@ -284,6 +300,7 @@ class Nic final : public Device, private fabric::Endpoint {
   void do_atomic(Delivery& delivery, std::span<const std::byte> payload);
   bool serve(Serving& serving);
   void complete(Delivery& delivery);
+  void count_delivery(const Delivery& delivery);
   void respond(const Request& request, int return_code, uint32_t mlength, unsigned list);
   void respond(const Request& request, int return_code, uint32_t mlength, unsigned list,
                uint32_t offset, bool last, std::span<const std::byte> data);
@@ -308,6 +325,9 @@ class Nic final : public Device, private fabric::Endpoint {
   void post_unexpected(PortalEntry& entry, TargetEvent event, const ListNode& message);
   int set_state(PortalEntry& entry, PteState state, uint32_t drop_count);
 
+  // device_registers.cpp
+  LiveWords live_words();
+
   // counters.cpp
   Outcome execute_counter(CommandQueue& queue, const TxCommand& command);
   void count(unsigned ct, bool success, uint64_t amount);
@@ -331,6 +351,7 @@ class Nic final : public Device, private fabric::Endpoint {
   Clock& clock_;
   Trace& trace_;
   Interrupts& interrupts_;
+  Statistics stats_;
   Wire wire_;
   AddressUnit memory_;
   PortalTable table_;
@@ -372,6 +393,7 @@ class Nic final : public Device, private fabric::Endpoint {
   std::deque<std::pair<unsigned, TriggeredOp>> due_;  // counters and what they have set off
   unsigned triggered_entries_ = 0;                    // TLEs in use
   uint64_t bad_pointers_ = 0;
+  Registers registers_;
 };
 
 }  // namespace sim::nic

@@ -231,6 +231,7 @@ bool EventQueue::try_switch(uint64_t realtime_ns) {
   write_at_ = slot_bytes;
   using_b_ = !using_b_;
   switched_ = true;
+  switches++;
   crossed_ = 0;
   check_thresholds(realtime_ns);
   return true;

@@ -51,6 +51,7 @@ class EventQueue {
   int begin_resize(SharedPages ring, uint64_t realtime_ns);
   int complete_resize();
 
+  unsigned switches = 0;        // to another ring, that have not been counted yet
   std::vector<unsigned> wakes;  // other queues whose notification an event here raises
 
  private:

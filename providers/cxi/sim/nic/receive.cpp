@@ -37,12 +37,17 @@ uint64_t placement_offset(const PortalEntry& entry, const Request& r) {
 }  // namespace
 
 void Nic::handle_packet(fabric::Packet&& packet) {
-  if (is_response(packet.header)) return handle_response(std::move(packet));
+  if (is_response(packet.header)) {
+    stats_.arriving.responses += wire_packets(packet.payload.size());
+    return handle_response(std::move(packet));
+  }
   const auto request = decode_request(packet.header);
   if (!request) {
     say("packet with a header of another kind dropped");
+    stats_.arriving.unrecognized++;
     return wire_.give(std::move(packet));
   }
+  count_arrival(*request, packet.payload.size());
   if (request->format == PacketFormat::continuation)
     return handle_continuation(*request, std::move(packet));
   if (tracing())
@@ -54,10 +59,93 @@ void Nic::handle_packet(fabric::Packet&& packet) {
   handle_request(*request, std::move(packet));
 }
 
+void Nic::count_arrival(const Request& r, size_t payload_bytes) {
+  auto& a = stats_.arriving;
+  const size_t packets = wire_packets(payload_bytes);
+  switch (r.format) {
+    case PacketFormat::continuation:
+      a.continuations += packets;
+      stats_.tracking.message_packets += packets;
+      return;
+    case PacketFormat::restricted:
+      a.restricted++;
+      break;
+    case PacketFormat::small_message:
+      a.small_messages++;
+      break;
+    case PacketFormat::unrestricted:
+      a.unrestricted++;
+      a.continuations += packets - 1;
+      break;
+  }
+  a.messages++;
+  if (packets > 1) {  // what the trackers of such messages see
+    a.multi_packet_messages++;
+    stats_.tracking.messages_begun++;
+    stats_.tracking.message_packets += packets;
+  }
+  auto& l = stats_.lists;
+  switch (r.opcode) {
+    case C_CMD_GET:
+      l.gets++;
+      break;
+    case C_CMD_RENDEZVOUS_PUT:
+      l.rendezvous_puts++;
+      break;
+    case C_CMD_ATOMIC:
+      l.atomics++;
+      break;
+    case C_CMD_FETCHING_ATOMIC:
+      l.fetching_atomics++;
+      break;
+    default:
+      l.puts++;
+      break;
+  }
+  const bool atomic = r.opcode == C_CMD_ATOMIC || r.opcode == C_CMD_FETCHING_ATOMIC;
+  (r.opcode == C_CMD_GET ? a.gets : atomic ? a.atomics : a.puts)++;
+}
+
+// Errors that have counters of their own; those of a shortage are counted where it is found.
+void Nic::count_refusal(const Request& r, int return_code) {
+  auto& a = stats_.arriving;
+  auto& l = stats_.lists;
+  switch (return_code) {
+    case C_RC_VNI_NOT_FOUND:
+      a.vni_unknown++;
+      return;
+    case C_RC_PTLTE_NOT_FOUND:
+      a.portal_unknown++;
+      return;
+    case C_RC_OP_VIOLATION:
+      l.op_violation++;
+      break;
+    case C_RC_NO_SPACE:
+      l.no_space_net++;
+      break;
+    case C_RC_SRC_ERROR:
+      l.source_errors++;
+      break;
+    case C_RC_ILLEGAL_OP:
+      l.illegal_op++;
+      break;
+    case C_RC_RESTRICTED_UNICAST:
+      l.restricted_unicast++;
+      break;
+    case C_RC_DELAYED:
+      l.unexpected_get_atomic += !is_put(r.opcode);
+      break;
+    default:
+      break;
+  }
+  l.bad++;
+}
+
 void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
   const bool multicast = dfa_kind(r.dfa) == DfaKind::multicast;
   const auto refuse = [&](int rc) {
     say("refused: {}", name_of_return_code(static_cast<unsigned>(rc)));
+    count_refusal(r, rc);
     wire_.give(std::move(packet));
     if (!multicast) respond(r, rc, 0, 0);
   };
@@ -69,6 +157,7 @@ void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
                          ? table_.find_multicast(r.vni, (r.dfa >> 3 & 0x1fff) | r.index_ext << 13)
                          : table_.find(r.vni, endpoint_of_dfa(r.dfa, r.index_ext));
   if (found.return_code != C_RC_OK) return refuse(found.return_code);
+  stats_.arriving.portal_found++;
   PortalEntry& entry = *pte(found.pte);
   // Match bits and initiator do not exist in restricted packets.
   const bool restricted = r.format == PacketFormat::restricted;
@@ -104,7 +193,9 @@ void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
   begin(accept(entry, r, decision), std::move(packet));
 }
 
-Nic::Decision Nic::shortage(PortalEntry& entry, unsigned reason) const {
+Nic::Decision Nic::shortage(PortalEntry& entry, unsigned reason) {
+  auto& l = stats_.lists;
+  (entry.config.flow_control ? l.disabled_by_reason : l.not_found_by_reason)[reason]++;
   if (!entry.config.flow_control) return {.return_code = C_RC_ENTRY_NOT_FOUND};
   return {.return_code = C_RC_PT_DISABLED, .disable = true, .reason = reason};
 }
@@ -123,6 +214,7 @@ unsigned Nic::events_of(const PortalEntry& entry, const ListNode& node, const Re
 }
 
 Nic::Decision Nic::decide(PortalEntry& entry, const Request& r) {
+  stats_.lists.match_requests++;
   const uint64_t offset = placement_offset(entry, r);
   MatchQuery query;
   query.match_bits = r.match_bits;

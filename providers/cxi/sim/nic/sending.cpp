@@ -25,11 +25,30 @@ bool is_atomic(unsigned opcode) {
 
 }  // namespace
 
+// Memory of the message's own side, as the transmit engine asks for it.
+int Nic::read_source(const Message& m, unsigned lac, uint64_t address, std::span<std::byte> out) {
+  stats_.addresses.sending++;
+  const int rc = memory_.read(m.rgid, lac, address, out);
+  if (rc == C_RC_OK) return rc;
+  stats_.addresses.refused++;
+  stats_.sending.no_translation += rc == C_RC_NO_TRANSLATION;
+  stats_.sending.invalid_context += rc == C_RC_INVALID_AC;
+  stats_.sending.page_permission += rc == C_RC_PAGE_PERM_ERROR;
+  return rc;
+}
+
 void Nic::send_request(uint16_t spt, const Request& request, fabric::Packet&& packet) {
   packet.source_nid = config_.nid;
   packet.destination_nid = dfa_nid(request.dfa);
   encode(request, packet.header);
   messages_[spt].progress_ns = now_ns_;
+  const size_t packets = wire_packets(packet.payload.size());
+  const bool restricted = request.format == PacketFormat::restricted;
+  (restricted ? stats_.sending.unordered_packets : stats_.sending.ordered_packets) += packets;
+  if (request.opcode == C_CMD_PUT || request.opcode == C_CMD_RENDEZVOUS_PUT)
+    stats_.sending.put_packets[traffic_class_of(request.dscp)] += packets;
+  if (packets > 1 && request.format == PacketFormat::unrestricted)
+    stats_.sending.multi_packet_messages++;
   if (wire_.send(std::move(packet), now_ns_) == Wire::Sent::refused)
     finish(spt, C_RC_UNDELIVERABLE, false, 0, 0);
 }
@@ -51,7 +70,7 @@ void Nic::send_first(uint16_t spt, const TxCommand& command, Request& r) {
     if (!command.immediate) {
       std::array<std::byte, sizeof(operands.op1)> bytes{};
       const auto part = std::span(bytes).first(std::min<size_t>(bytes.size(), r.request_len));
-      const int rc = memory_.read(m.rgid, command.lac, command.local_addr, part);
+      const int rc = read_source(m, command.lac, command.local_addr, part);
       if (rc != C_RC_OK) m.local_rc = static_cast<uint8_t>(rc);
       std::memcpy(operands.op1, bytes.data(), bytes.size());
     }
@@ -78,7 +97,7 @@ void Nic::send_first(uint16_t spt, const TxCommand& command, Request& r) {
   if (command.immediate) {
     std::ranges::copy(command.payload, packet.payload.begin());
   } else if (first != 0) {
-    const int rc = memory_.read(m.rgid, command.lac, command.local_addr, packet.payload);
+    const int rc = read_source(m, command.lac, command.local_addr, packet.payload);
     if (rc != C_RC_OK) {
       m.local_rc = static_cast<uint8_t>(rc);
       r.src_error = true;
@@ -105,12 +124,13 @@ void Nic::send_multicast(uint16_t spt, const TxCommand& command, const Request& 
   if (command.immediate) {
     std::ranges::copy(command.payload, packet.payload.begin());
   } else {
-    const int rc = memory_.read(m.rgid, command.lac, command.local_addr, packet.payload);
+    const int rc = read_source(m, command.lac, command.local_addr, packet.payload);
     if (rc != C_RC_OK) return finish(spt, rc, false, 0, 0);
   }
   packet.source_nid = config_.nid;
   encode(r, packet.header);
-  fabric_.multicast(packet);
+  wire_.send_to_all(packet);
+  stats_.sending.unanswered_packets++;
   wire_.give(std::move(packet));
   sent_locally(m);
   finish(spt, C_RC_OK, false, r.request_len, C_PTL_LIST_PRIORITY);
@@ -155,7 +175,7 @@ bool Nic::send_piece(Sending& s) {
   if (wire_.holding(m.peer)) return true;
   const auto bytes = static_cast<uint32_t>(std::min<size_t>(piece_bytes, s.length - s.offset));
   fabric::Packet packet = wire_.take(bytes);
-  const int rc = memory_.read(m.rgid, s.lac, s.local + s.offset, packet.payload);
+  const int rc = read_source(m, s.lac, s.local + s.offset, packet.payload);
   Request r = s.request;
   r.format = PacketFormat::continuation;
   r.offset = s.offset;
@@ -193,7 +213,7 @@ bool Nic::send_part(Sending& s) {
   r.request_len = bytes;
   r.remote_offset += s.offset;
   fabric::Packet packet = wire_.take(r.opcode == C_CMD_PUT ? bytes : 0);
-  const int rc = memory_.read(m.rgid, s.lac, m.local, packet.payload);
+  const int rc = read_source(m, s.lac, m.local, packet.payload);
   if (rc != C_RC_OK) {
     m.local_rc = static_cast<uint8_t>(rc);
     r.src_error = true;

@@ -60,6 +60,8 @@ bool Nic::run_target(CommandQueue& queue) {
       fail_queue(queue, rc, code);
       break;
     }
+    stats_.commands.target_good++;
+    stats_.commands.target[queue.config.stat_pool % stats_.commands.target.size()]++;
     queue.ring.advance(fetched.bytes);
   }
   return any;
@@ -97,6 +99,11 @@ int Nic::execute(CommandQueue& queue, const TargetCommand& command) {
   }
   const PteState wanted = state_of(command.state);
   const int rc = set_state(*entry, wanted, command.drop_count);
+  auto& l = stats_.lists;
+  l.set_states++;
+  l.set_states_good += rc == C_RC_OK;
+  l.set_state_no_match += rc == C_RC_NO_MATCH;
+  (rc == C_RC_OK ? l.good : l.bad)++;
   if (rc == C_RC_OK && wanted == PteState::reset) reset_lists(entry->index);
   say("queue {}: SETSTATE pte {} {}: {}", queue.index, command.pte, name_of_state(wanted),
       name_of_return_code(static_cast<unsigned>(rc)));
@@ -119,6 +126,11 @@ int Nic::set_state(PortalEntry& entry, PteState state, uint32_t drop_count) {
 }
 
 void Nic::link_result(PortalEntry& entry, const ListNode& node, int return_code) {
+  auto& l = stats_.lists;
+  l.appends_good += return_code == C_RC_OK;
+  l.no_space_append += return_code == C_RC_NO_SPACE;
+  l.software_managed += return_code == C_RC_PTLTE_SW_MANAGED;
+  (return_code == C_RC_OK ? l.good : l.bad)++;
   if (return_code == C_RC_OK && node.event_link_disable) return;
   TargetEvent event;
   event.type = C_EVENT_LINK;
@@ -131,6 +143,7 @@ void Nic::link_result(PortalEntry& entry, const ListNode& node, int return_code)
 }
 
 void Nic::append_entry(PortalEntry& entry, const ListNode& node, bool restart_seq) {
+  stats_.lists.appends++;
   if (entry.state == PteState::software_managed && node.list != C_PTL_LIST_REQUEST)
     return link_result(entry, node, C_RC_PTLTE_SW_MANAGED);
   if (entry.appends_dropped && !restart_seq) return link_result(entry, node, C_RC_NO_SPACE);
@@ -145,7 +158,11 @@ void Nic::append_entry(PortalEntry& entry, const ListNode& node, bool restart_se
         const ListNode message = nodes[at];
         nodes.unlink(unexpected, at);
         nodes.give(at);
-        if (claim(entry, asked, message)) return;  // used up before it was linked
+        if (claim(entry, asked, message)) {  // used up before it was linked
+          stats_.lists.appends_good++;
+          stats_.lists.good++;
+          return;
+        }
       }
       at = next;
     }
@@ -219,6 +236,7 @@ bool Nic::claim(PortalEntry& entry, ListNode& node, const ListNode& message) {
     r.match_bits = message.match_bits;
     r.header_data = message.header_data;
     const bool get_issued = issue_rendezvous_get(d);
+    stats_.lists.rendezvous_offloaded += get_issued;
     if (!node.event_comm_disable) post_rendezvous(entry, d, get_issued);
   }
   return used_up;
@@ -243,6 +261,10 @@ void Nic::unlink_entry(PortalEntry& entry, const ListNode& node) {
   EntryPool& nodes = pool(entry);
   EntryList& list = entry.lists[node.list];
   const uint32_t at = find_buffer(nodes, list, node.buffer_id);
+  auto& l = stats_.lists;
+  l.unlinks++;
+  (at == no_entry ? l.unlink_not_found : l.unlinks_good)++;
+  (at == no_entry ? l.bad : l.good)++;
   TargetEvent event;
   event.type = C_EVENT_UNLINK;
   event.return_code = at == no_entry ? C_RC_ENTRY_NOT_FOUND : C_RC_OK;
@@ -277,7 +299,13 @@ void Nic::search(PortalEntry& entry, const ListNode& node, bool remove) {
     }
     at = next;
   }
+  auto& l = stats_.lists;
+  auto& search = remove ? l.search_delete : l.search;
+  search.asked++;
+  (found ? search.found : search.not_found)++;
+  (found ? l.good : l.bad)++;
   if (found && node.use_once) return;
+  l.search_no_match++;
   TargetEvent end;
   end.type = C_EVENT_SEARCH;
   end.return_code = C_RC_NO_MATCH;

@@ -43,15 +43,56 @@ bool Nic::run_transmit(CommandQueue& queue) {
       fail_queue(queue, outcome.return_code, code);
       break;
     }
+    count_command(queue);
     queue.ring.advance(fetched.bytes);
   }
   return any;
+}
+
+// The command in command_, which has been taken.
+void Nic::count_command(const CommandQueue& queue) {
+  auto& c = stats_.commands;
+  const size_t pool = queue.config.stat_pool % c.dma.size();
+  const size_t opcode = cassini::c_cmd::opcode::get(command_.data());
+  switch (cassini::c_cmd::cmd_type::get(command_.data())) {
+    case C_CMD_TYPE_DMA:
+      c.dma[pool]++;
+      c.dma_by_opcode[opcode]++;
+      break;
+    case C_CMD_TYPE_IDC:
+      c.immediate[pool]++;
+      break;
+    case C_CMD_TYPE_CT:
+      c.triggering_good++;
+      c.counter_by_opcode[opcode]++;
+      if (opcode >= C_CMD_CT_TRIG_DMA) c.triggered[pool]++;
+      return;
+    default:
+      c.queue[pool]++;
+      c.queue_by_opcode[opcode]++;
+      break;
+  }
+  c.transmit_good++;
 }
 
 void Nic::fail_queue(CommandQueue& queue, int return_code, uint8_t command) {
   const bool target = !queue.config.transmit;
   queue.failed = true;
   queue.ring.fail(return_code, command);
+  auto& c = stats_.commands;
+  if (target) {
+    c.target_bad++;
+    c.target_arg_errors += return_code == C_RC_CMD_INVALID_ARG;
+    c.target_perm_errors += return_code == C_RC_PERM_VIOLATION;
+  } else if (queue.config.triggered) {
+    c.triggering_bad++;
+  } else {
+    c.transmit_bad++;
+    c.align_errors += return_code == C_RC_CMD_ALIGN_ERROR;
+    c.op_errors += return_code == C_RC_OP_VIOLATION;
+    c.arg_errors += return_code == C_RC_CMD_INVALID_ARG;
+    c.perm_errors += return_code == C_RC_PERM_VIOLATION;
+  }
   say("queue {} slot {}: command {:#04x} failed, {}; the queue stops", queue.index,
       queue.ring.slot(), command, name_of_return_code(static_cast<unsigned>(return_code)));
   EventQueue* events = eq(queue.config.eqn);
@@ -155,6 +196,10 @@ Nic::Outcome Nic::transfer(unsigned queue_index, unsigned rgid, unsigned lcid,
   r.remote_offset = command.remote_offset;
   r.match_bits = command.match_bits;
   r.header_data = command.header_data;
+  const size_t traffic_class = traffic_class_of(r.dscp);
+  (r.opcode == C_CMD_GET ? stats_.sending.get_messages
+                         : stats_.sending.put_messages)[traffic_class]++;
+  stats_.sending.high_rate_commands += traffic_class == high_rate_class;
   if (tracing())
     say("queue {}: {}{}{} to nid {} pid {} index {} vni {} length {} match {:#x} offset {:#x} as "
         "{}",

@@ -5,10 +5,29 @@
 #include <utility>
 
 namespace sim::nic {
+
+bool Wire::transmit(fabric::Packet&& packet) {
+  const size_t header = packet.header.size(), payload = packet.payload.size();
+  if (!fabric_.send(std::move(packet))) return false;
+  statistics_.sent.count(header, payload);
+  return true;
+}
+
+void Wire::send_to_all(const fabric::Packet& packet) {
+  fabric_.multicast(packet);
+  statistics_.sent.count(packet.header.size(), packet.payload.size(), true);
+}
+
+void Wire::receive(fabric::Packet&& packet) {
+  statistics_.received.count(packet.header.size(), packet.payload.size(),
+                             packet.destination_nid != nid_);
+  inbox_.push_back(std::move(packet));
+}
+
 Wire::Sent Wire::send(fabric::Packet&& packet, uint64_t now) {
   const uint32_t to = packet.destination_nid;
   if (!holding(to)) {
-    if (fabric_.send(std::move(packet))) {
+    if (transmit(std::move(packet))) {
       if (!down_.empty()) down_.erase(to);
       return Sent::yes;
     }
@@ -30,7 +49,7 @@ bool Wire::retry(uint64_t now, const std::function<void(fabric::Packet&&)>& aban
     Hold& hold = at->second;
     while (!hold.packets.empty()) {
       const size_t bytes = hold.packets.front().payload.size();
-      if (!fabric_.send(std::move(hold.packets.front()))) break;
+      if (!transmit(std::move(hold.packets.front()))) break;
       held_bytes_ -= bytes;
       hold.packets.pop_front();
       any = true;

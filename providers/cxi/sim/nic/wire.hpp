@@ -14,13 +14,14 @@
 
 #include "fabric/fabric.hpp"
 #include "nic/ports.hpp"
+#include "nic/statistics.hpp"
 
 namespace sim::nic {
 
 class Wire {
  public:
-  Wire(fabric::Fabric& fabric, uint32_t nid, uint64_t give_up_ns)
-      : fabric_(fabric), nid_(nid), give_up_ns_(give_up_ns) {}
+  Wire(fabric::Fabric& fabric, uint32_t nid, uint64_t give_up_ns, Statistics& statistics)
+      : fabric_(fabric), nid_(nid), give_up_ns_(give_up_ns), statistics_(statistics) {}
 
   fabric::Packet take(size_t payload_bytes) { return fabric_.pool().take(payload_bytes); }
   void give(fabric::Packet&& packet) { fabric_.pool().give(std::move(packet)); }
@@ -37,13 +38,16 @@ class Wire {
   /// done.
   bool retry(uint64_t now, const std::function<void(fabric::Packet&&)>& abandoned);
 
-  void receive(fabric::Packet&& packet) { inbox_.push_back(std::move(packet)); }
+  void send_to_all(const fabric::Packet& packet);
+  void receive(fabric::Packet&& packet);
   bool has_received() const { return inbox_at_ < inbox_.size(); }
   fabric::Packet next_received();
 
   uint32_t nid() const { return nid_; }
 
  private:
+  bool transmit(fabric::Packet&& packet);
+
   struct Hold {
     std::deque<fabric::Packet> packets;
     uint64_t since = 0;
@@ -52,6 +56,7 @@ class Wire {
   fabric::Fabric& fabric_;
   uint32_t nid_;
   uint64_t give_up_ns_;
+  Statistics& statistics_;
   std::vector<fabric::Packet> inbox_;
   size_t inbox_at_ = 0;
   std::unordered_map<uint32_t, Hold> holds_;

@@ -125,8 +125,7 @@ class FakeDevice final : public nic::Device {
   }
   int map_portal(unsigned pte, uint16_t vni, unsigned pid, unsigned index) override {
     if (refuse == "map_portal") return ENOSPC;
-    portals[{vni, pid, index}] = pte;
-    return 0;
+    return portals.try_emplace({vni, pid, index}, pte).second ? 0 : EEXIST;
   }
   int map_multicast(unsigned pte, uint16_t, uint32_t mcast) override {
     multicasts[pte] = mcast;
@@ -155,6 +154,23 @@ class FakeDevice final : public nic::Device {
     return 0;
   }
   nic::Made<CtValue> read_ct(unsigned ct) override { return {ct_values[ct], 0}; }
+
+  nic::Made<uint64_t> read_csr(uint32_t offset) override {
+    if (offset >= csr_end) return {0, EINVAL};
+    return {csrs[offset], 0};
+  }
+  int write_csr(uint32_t offset, uint64_t value) override {
+    csrs[offset] = value;
+    return 0;
+  }
+  int check_csr_write(uint32_t offset) override {
+    if (offset >= csr_end) return EINVAL;
+    return offset == read_only_csr ? EACCES : 0;
+  }
+  bool is_public_csr(uint32_t offset) override { return public_csrs.contains(offset); }
+  static constexpr uint32_t csr_end = 0x20000000, read_only_csr = 0x108;
+  std::map<uint32_t, uint64_t> csrs;
+  std::set<uint32_t> public_csrs;
 
   void set_link(bool up) override { up_ = up; }
   bool link_up() const override { return up_; }
