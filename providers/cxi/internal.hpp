@@ -91,6 +91,11 @@ int destroy_ah(ibv_ah* ah) noexcept;
 void to_kernel(const ibv_ah_attr_ex& from, ib_uverbs_ah_attr_ex& to) noexcept;
 void from_kernel(const ib_uverbs_ah_attr_ex& from, ibv_ah_attr_ex& to) noexcept;
 
+// telemetry.cpp
+ibv_counters* create_counters(ibv_context* context, ibv_counters_init_attr* attr) noexcept;
+int destroy_counters(ibv_counters* counters) noexcept;
+int read_counters_ex(ibv_counters* counters, ibv_read_counters_attr* attr) noexcept;
+
 // event_queue.cpp
 ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int vector) noexcept;
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) noexcept;

@@ -45,6 +45,7 @@ set(provider_sources
   region.cpp
   sge.cpp
   staging.cpp
+  telemetry.cpp
   time.cpp)
 
 add_library(cxiverbs_objs OBJECT ${provider_sources})

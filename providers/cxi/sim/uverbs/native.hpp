@@ -65,6 +65,12 @@ class PteObject final : public Native<PortalEntry, CXI_OBJECT_PTE> {
 
 using CtObject = Native<CountingEvent, CXI_OBJECT_CT>;
 
+// The standard counters object: through it, too, a program reads telemetry items.
+class Counters final : public Object {
+ public:
+  explicit Counters(File& f) : Object(f, UVERBS_OBJECT_COUNTERS) {}
+};
+
 class SvcObject final : public Object {
  public:
   SvcObject(File& f, uint32_t service) : Object(f, CXI_OBJECT_SVC), service_id(service) {}
@@ -114,5 +120,14 @@ int ct_set(Call& call);
 int ct_inc(Call& call);
 int ct_read(Call& call);
 int ct_wait(Call& call);
+int csr_read(Call& call);
+int csr_write(Call& call);
+int csr_map(Call& call);
+int telem_read(Call& call);
+int create_counters(Call& call);
+int read_counters(Call& call);
+
+// The value of a telemetry item now, or the status that says why there is none.
+cxi_abi_telem_result read_telemetry(NicState& nic, uint32_t number);
 
 }  // namespace sim::uverbs

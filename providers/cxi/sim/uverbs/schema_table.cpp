@@ -280,6 +280,22 @@ constexpr AttrRule jkey_destroy_attrs[] = {
     handle_destroyed(UVERBS_ATTR_DESTROY_JKEY_HANDLE, UVERBS_OBJECT_JKEY),
 };
 
+constexpr AttrRule counters_create_attrs[] = {
+    handle_new(UVERBS_ATTR_CREATE_COUNTERS_HANDLE, UVERBS_OBJECT_COUNTERS),
+};
+
+constexpr AttrRule counters_destroy_attrs[] = {
+    handle_destroyed(UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, UVERBS_OBJECT_COUNTERS),
+};
+
+constexpr AttrRule counters_read_attrs[] = {
+    handle_in(UVERBS_ATTR_READ_COUNTERS_HANDLE, UVERBS_OBJECT_COUNTERS, required),
+    blob_out(UVERBS_ATTR_READ_COUNTERS_BUFF, 0, required),
+    flags_in(UVERBS_ATTR_READ_COUNTERS_FLAGS, required),
+    blob_in(UVERBS_ATTR_READ_COUNTERS_ITEMS, sizeof(uint32_t), optional),
+    blob_out(UVERBS_ATTR_READ_COUNTERS_RESULTS, sizeof(ib_uverbs_counter_result), optional),
+};
+
 constexpr AttrRule notify_at_attrs[] = {
     handle_in(CXI_ATTR_EQ_NOTIFY_AT_HANDLE, CXI_OBJECT_EQ, required),
     bytes_in(CXI_ATTR_EQ_NOTIFY_AT_NS, 8, required),
@@ -297,6 +313,8 @@ constexpr AttrRule svc_destroy_attrs[] = {handle_in(CXI_ATTR_HANDLE, CXI_OBJECT_
                                           blob_in(CXI_ATTR_REQ, 0, optional)};
 constexpr AttrRule req_resp_attrs[] = {req_in, resp_out};
 constexpr AttrRule svc_list_attrs[] = {blob_in(CXI_ATTR_REQ, 0, optional), resp_out};
+constexpr AttrRule req_attrs[] = {req_in};
+constexpr AttrRule resp_attrs[] = {resp_out};
 constexpr AttrRule lni_create_attrs[] = {handle_new(CXI_ATTR_HANDLE, CXI_OBJECT_LNI), req_in,
                                          resp_out};
 constexpr AttrRule lni_destroy_attrs[] = {handle_destroyed(CXI_ATTR_HANDLE, CXI_OBJECT_LNI)};
@@ -380,6 +398,12 @@ constexpr Method table[] = {
     {UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, "MR_DESTROY", mr_destroy_attrs, destroy_object},
     {UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, "QUERY_MR", query_mr_attrs, query_mr},
     {UVERBS_OBJECT_MR, UVERBS_METHOD_REG_MR, "REG_MR", reg_mr_attrs, reg_mr, driver_data},
+    {UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, "COUNTERS_CREATE",
+     counters_create_attrs, create_counters},
+    {UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY, "COUNTERS_DESTROY",
+     counters_destroy_attrs, destroy_object},
+    {UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, "COUNTERS_READ", counters_read_attrs,
+     read_counters},
     {UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC, "ASYNC_EVENT_ALLOC",
      async_event_attrs, alloc_async_event},
     {UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_CREATE, "COMP_CNTR_CREATE",
@@ -446,6 +470,10 @@ constexpr Method table[] = {
     {CXI_OBJECT_CT, CXI_METHOD_CT_INC, "CT_INC", ct_work_attrs, ct_inc},
     {CXI_OBJECT_CT, CXI_METHOD_CT_READ, "CT_READ", ct_read_attrs, ct_read},
     {CXI_OBJECT_CT, CXI_METHOD_CT_WAIT, "CT_WAIT", ct_wait_attrs, ct_wait},
+    {CXI_OBJECT_CSR, CXI_METHOD_CSR_READ, "CSR_READ", req_attrs, csr_read},
+    {CXI_OBJECT_CSR, CXI_METHOD_CSR_WRITE, "CSR_WRITE", req_attrs, csr_write},
+    {CXI_OBJECT_CSR, CXI_METHOD_CSR_MAP, "CSR_MAP", resp_attrs, csr_map},
+    {CXI_OBJECT_TELEM, CXI_METHOD_TELEM_READ, "TELEM_READ", req_attrs, telem_read},
 };
 
 constexpr uint32_t key(const Method& m) {

@@ -5,6 +5,7 @@ add_library(cxi_sim_uverbs STATIC
   uverbs/arena.cpp
   uverbs/call.cpp
   uverbs/comp_cntr_methods.cpp
+  uverbs/counters_methods.cpp
   uverbs/cq_methods.cpp
   uverbs/device_methods.cpp
   uverbs/event_pipe.cpp
@@ -16,10 +17,12 @@ add_library(cxi_sim_uverbs STATIC
   uverbs/kernel_make.cpp
   uverbs/lni.cpp
   uverbs/mr_methods.cpp
+  uverbs/native_csr.cpp
   uverbs/native_lni.cpp
   uverbs/native_pte.cpp
   uverbs/native_queues.cpp
   uverbs/native_svc.cpp
+  uverbs/native_telem.cpp
   uverbs/nic_state.cpp
   uverbs/notifier.cpp
   uverbs/objects.cpp
@@ -41,9 +44,11 @@ cxv_test(cxi_sim_uverbs_test
     uverbs/tests/attach_test.cpp
     uverbs/tests/bridge_test.cpp
     uverbs/tests/cq_test.cpp
+    uverbs/tests/csr_test.cpp
     uverbs/tests/device_test.cpp
     uverbs/tests/job_test.cpp
     uverbs/tests/mr_test.cpp
+    uverbs/tests/native_refusal_test.cpp
     uverbs/tests/native_test.cpp
     uverbs/tests/qp_test.cpp
     uverbs/tests/schema_test.cpp

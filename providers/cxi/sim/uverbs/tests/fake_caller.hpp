@@ -49,7 +49,7 @@ class FakeCaller final : public Caller, public std::enable_shared_from_this<Fake
   }
   int check_range(uint64_t va, uint64_t len, bool writable) override {
     if (va < base || va - base > size || len > size - (va - base)) return EFAULT;
-    return writable && va + len > read_only ? EINVAL : 0;
+    return writable && va + len > read_only ? EFAULT : 0;
   }
   std::shared_ptr<nic::GuestMemory> memory() override { return memory_; }
   int install_fd(int fd) override {

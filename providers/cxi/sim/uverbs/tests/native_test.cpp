@@ -130,7 +130,7 @@ TEST_F(Descriptors, RefuseWhatCannotBeMapped) {
   EXPECT_EQ(map({~0ull, 8, 1, -1}).error, EINVAL);
   EXPECT_EQ(map({buffer_va, 8, 1, 3}).error, EOPNOTSUPP);
   EXPECT_EQ(map({0xdead0000, 8, 1, -1}).error, EFAULT);
-  EXPECT_EQ(map({FakeCaller::read_only, 8, CXI_ABI_MD_WRITE, -1}).error, EINVAL);
+  EXPECT_EQ(map({FakeCaller::read_only, 8, CXI_ABI_MD_WRITE, -1}).error, EFAULT);
 }
 
 TEST_F(Descriptors, OfRegionsAreBusy) {
@@ -388,7 +388,7 @@ TEST_F(CountingEvents, AreWaitedForWithoutSleeping) {
 TEST_F(CountingEvents, RefuseBadValues) {
   EXPECT_EQ(ct(buffer_va + 4).error, EINVAL);
   EXPECT_EQ(ct(0xdead0000).error, EFAULT);
-  EXPECT_EQ(ct(FakeCaller::read_only).error, EINVAL);
+  EXPECT_EQ(ct(FakeCaller::read_only).error, EFAULT);
   auto made = ct();
   EXPECT_EQ(work(CXI_METHOD_CT_SET, made.handle(), 1ull << 48, 0).error, EINVAL);
   EXPECT_EQ(work(CXI_METHOD_CT_INC, made.handle(), 0, 128).error, EINVAL);
