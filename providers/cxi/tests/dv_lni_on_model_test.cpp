@@ -8,6 +8,7 @@ namespace {
 class Lnis : public Native {};
 
 TEST_F(Lnis, LiveOnTheServiceOfTheirContextOrAnother) {
+  NEEDS_PRIVILEGE();
   EXPECT_EQ(lni->svc_id, 1u);
   EXPECT_NE(lni->rgid, 0u);
   SvcPtr svc = make_svc(grant());
@@ -69,6 +70,7 @@ TEST_F(Lnis, FillStructuresAsFarAsTheyGo) {
 }
 
 TEST_F(Lnis, AreRefusedOnServicesThatAdmitNobody) {
+  NEEDS_PRIVILEGE();
   cxidv_lni_attr attr = {};
   attr.svc_id = 99;
   EXPECT_EQ(error_of(cxidv_create_lni(context.get(), &attr)), EINVAL);
@@ -165,6 +167,7 @@ TEST_F(Profiles, AreSharedWhereTheyAreTheSame) {
 }
 
 TEST_F(Profiles, AreRefusedWhereTheServiceOrTheFabricHasNone) {
+  NEEDS_PRIVILEGE();
   EXPECT_EQ(refusal(best_effort(0)), EINVAL);
   EXPECT_EQ(refusal(best_effort(0x10001)), EINVAL);
   EXPECT_EQ(refusal(best_effort(2)), ENOENT);
@@ -197,6 +200,7 @@ TEST_F(Profiles, AreRefusedWhereTheServiceOrTheFabricHasNone) {
 }
 
 TEST_F(Profiles, AreRefusedToCallersThatLostTheirMembership) {
+  NEEDS_PRIVILEGE();
   cxidv_svc_attr root_only = grant();
   root_only.members[0] = {CXIDV_MEMBER_UID, 0};
   SvcPtr svc = make_svc(root_only);
@@ -229,6 +233,7 @@ TEST_F(Profiles, TriggeredOnesHaveTheFirstNumber) {
 }
 
 TEST_F(Profiles, RunOut) {
+  NEEDS_PRIVILEGE();
   cxidv_svc_attr many = grant();
   many.num_vnis = 4;
   many.tc_mask = 0xf;

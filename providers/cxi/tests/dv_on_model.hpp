@@ -10,6 +10,10 @@
 
 #include "on_model.hpp"
 
+/// Of tests that make services, which not everybody may.
+#define NEEDS_PRIVILEGE() \
+  if (geteuid() != 0) GTEST_SKIP() << "making a service needs root"
+
 namespace on_model {
 
 /// Tries again while a call fails in a way that passes: the software NIC learns of a closed device

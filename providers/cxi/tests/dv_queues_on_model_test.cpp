@@ -69,6 +69,7 @@ TEST_F(Descriptors, AreRefusedForWhatIsNoMemoryOfTheCaller) {
 }
 
 TEST_F(Descriptors, NeedAnAddressContext) {
+  NEEDS_PRIVILEGE();
   cxidv_svc_attr limits = small_grant(0);
   SvcPtr svc = make_svc(limits);
   LniPtr poor = lni_on(svc->svc_id);
@@ -370,6 +371,7 @@ TEST_F(CommandQueues, TakeNoPartsOfAnotherLogicalNi) {
 }
 
 TEST_F(CommandQueues, AndTheRestRunOutWhereTheServiceSaysSo) {
+  NEEDS_PRIVILEGE();
   SvcPtr svc = make_svc(small_grant(1));
   LniPtr poor = lni_on(svc->svc_id);
   CpPtr cp = make_cp(poor, 700);

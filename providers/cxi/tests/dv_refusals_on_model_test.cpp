@@ -52,6 +52,7 @@ TEST_F(Unusable, AListOfServicesThatCannotBeRead) {
 }
 
 TEST_F(Unusable, ServicesWithoutVnisOrWithMoreThanTheyCount) {
+  NEEDS_PRIVILEGE();
   const auto refusal = [&](auto change) {
     cxidv_svc_attr attr = grant();
     change(attr);
@@ -65,6 +66,7 @@ TEST_F(Unusable, ServicesWithoutVnisOrWithMoreThanTheyCount) {
 }
 
 TEST_F(Unusable, AServiceIsNotModifiedIntoTheRangeOfAnother) {
+  NEEDS_PRIVILEGE();
   const auto range = [](std::uint16_t first) {
     cxidv_svc_attr attr = grant();
     attr.flags |= CXIDV_SVC_VNI_RANGE;

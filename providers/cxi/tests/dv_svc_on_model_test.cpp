@@ -46,6 +46,7 @@ TEST_F(Devices, HaveNoSpeedWithoutALink) {
 }
 
 TEST_F(Devices, AreOpenedOnAChosenService) {
+  NEEDS_PRIVILEGE();
   EXPECT_TRUE(cxidv_is_supported(context->device));
   EXPECT_FALSE(cxidv_is_supported(nullptr));
   SvcPtr svc = make_svc(grant());
@@ -66,6 +67,7 @@ TEST_F(Devices, AreOpenedOnAChosenService) {
 }
 
 TEST_F(Devices, TheServiceOfTheEnvironmentIsTheDefaultChoice) {
+  NEEDS_PRIVILEGE();
   SvcPtr svc = make_svc(grant());
   setenv("SLINGSHOT_SVC_IDS", std::to_string(svc->svc_id).c_str(), 1);
   setenv("SLINGSHOT_DEVICES", "cxi0", 1);
@@ -97,6 +99,7 @@ class Services : public Native {
 };
 
 TEST_F(Services, TellWhatTheyGrantAndWhatIsUsed) {
+  NEEDS_PRIVILEGE();
   cxidv_svc_attr attr = grant();
   attr.flags |= CXIDV_SVC_LIMITED;
   attr.limits[CXIDV_RSRC_EQ] = {5, 2, 0, 0};
@@ -124,6 +127,7 @@ TEST_F(Services, TellWhatTheyGrantAndWhatIsUsed) {
 }
 
 TEST_F(Services, AreRefusedWithWhatMakesNoSense) {
+  NEEDS_PRIVILEGE();
   EXPECT_EQ(refusal([](auto& a) { a.comp_mask = 1; }), EINVAL);
   EXPECT_EQ(refusal([](auto& a) { a.flags |= CXIDV_SVC_DYING; }), EINVAL);
   EXPECT_EQ(refusal([](auto& a) { a.flags |= 1 << 8; }), EINVAL);
@@ -153,6 +157,7 @@ TEST_F(Services, AreRefusedWithWhatMakesNoSense) {
 }
 
 TEST_F(Services, SayWhatIsFreeWhereAReservationIsNot) {
+  NEEDS_PRIVILEGE();
   cxidv_svc_attr attr = small_grant(1000);
   attr.limits[CXIDV_RSRC_TGQ].max = 300;
   attr.limits[CXIDV_RSRC_TGQ].reserved = 300;
@@ -164,6 +169,7 @@ TEST_F(Services, SayWhatIsFreeWhereAReservationIsNot) {
 }
 
 TEST_F(Services, AreBusyWhileALogicalNiLivesOnThem) {
+  NEEDS_PRIVILEGE();
   SvcPtr svc = make_svc(grant());
   {
     LniPtr on = lni_on(svc->svc_id);
@@ -179,6 +185,7 @@ TEST_F(Services, AreBusyWhileALogicalNiLivesOnThem) {
 }
 
 TEST_F(Services, AreRemovedByTheirNumber) {
+  NEEDS_PRIVILEGE();
   Context elsewhere(made(open_on("cxi0", 0), "open"));
   cxidv_svc_attr attr = grant();
   cxidv_svc* svc = made(cxidv_alloc_svc(elsewhere.get(), &attr), "svc");
@@ -189,6 +196,7 @@ TEST_F(Services, AreRemovedByTheirNumber) {
 }
 
 TEST_F(Services, AreModifiedButForLimits) {
+  NEEDS_PRIVILEGE();
   cxidv_svc_attr attr = small_grant(8);
   SvcPtr svc(made(cxidv_alloc_svc(context.get(), &attr), "svc"));
   cxidv_svc_attr changed = attr;
@@ -216,6 +224,7 @@ TEST_F(Services, AreModifiedButForLimits) {
 }
 
 TEST_F(Services, AreListedHoweverManyThereAre) {
+  NEEDS_PRIVILEGE();
   std::vector<SvcPtr> all;
   for (unsigned i = 0; i < 150; i++)
     all.push_back(make_svc(grant()));
@@ -238,6 +247,7 @@ TEST_F(Services, AreListedHoweverManyThereAre) {
 }
 
 TEST_F(Services, AreForTheirMembersToSeeAndForRootToMake) {
+  NEEDS_PRIVILEGE();
   cxidv_svc_attr theirs = grant();
   theirs.members[0] = {CXIDV_MEMBER_UID, 1000};
   cxidv_svc_attr others = grant();
@@ -270,6 +280,7 @@ TEST_F(Services, AreForTheirMembersToSeeAndForRootToMake) {
 class Closing : public testing::Test {};
 
 TEST_F(Closing, FreesWhatIsLeft) {
+  NEEDS_PRIVILEGE();
   for (unsigned round = 0; round < 3; round++) {
     Context context(made(open_on("cxi0", 0), "open"));
     cxidv_svc_attr attr = {};
@@ -326,6 +337,7 @@ TEST_F(Closing, FreesWhatIsLeft) {
 class Gone : public Native {};
 
 TEST_F(Gone, DevicesMakeNothingAndLetEverythingBeDestroyed) {
+  NEEDS_PRIVILEGE();
   SvcPtr svc = make_svc(grant());
   CpPtr cp = make_cp(lni);
   DomainPtr domain = make_domain(lni);
