@@ -55,8 +55,10 @@ struct Cmdq : Object<cxidv_cmdq> {
 
 struct Eq : Object<cxidv_eq> {
   std::byte* state_page;
-  std::byte* next_ring;  // of a resize that has not been crossed yet
+  // Of a resize that has not been crossed yet; 0 bytes: there is none.
+  std::uint64_t next_cookie;
   std::size_t next_bytes;
+  std::byte* next_ring;  // once it is mapped
   std::uint32_t flags;
   std::atomic<Cq*> reader;  // the CQ that it serves; null: the program reads it
   pthread_mutex_t mutex;

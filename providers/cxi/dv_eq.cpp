@@ -21,6 +21,11 @@ using State = cassini::csr::c_ee_cfg_eq_sw_state;
 
 constexpr std::uint32_t slot_bytes = 64;  // the status has the first one
 
+/// What a ring has at most, so that byte_size can tell: rings are whole pages.
+std::uint32_t max_slots() noexcept {
+  return (std::uint32_t{1} << 26) - static_cast<std::uint32_t>(page_bytes() / slot_bytes);
+}
+
 void unmap(Eq& eq) noexcept {
   unmap_cookie(reinterpret_cast<std::byte*>(eq.pub.ring), eq.pub.byte_size);
   unmap_cookie(eq.next_ring, eq.next_bytes);
@@ -70,7 +75,7 @@ int ask_for_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, Eq& eq, cxi_abi_eq_inf
 }
 
 int make_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, cxidv_eq*& made) noexcept {
-  if (attr.comp_mask || attr.reserved) return EINVAL;
+  if (attr.comp_mask || attr.reserved || attr.slots > max_slots()) return EINVAL;
   auto eq = allocate<Eq>();
   if (!eq) return ENOMEM;
   if (const int err = join_channel(attr.channel, *lni->context, Carries::native_events)) return err;
@@ -129,18 +134,27 @@ int ask_for_ring(const Eq& eq, std::uint32_t slots, cxi_abi_eq_info& info) noexc
   return run(context_of(eq.pub.lni), command);
 }
 
+int map_next_ring(Eq& eq) noexcept {
+  if (eq.next_ring) return 0;
+  return map_cookie(*eq.pub.lni->context, eq.next_cookie, eq.next_bytes, eq.next_ring);
+}
+
 int resize_eq(Eq& eq, std::uint32_t slots) noexcept {
   // No slots would say that the switch has been followed.
-  if (slots == 0 || eq.next_ring) return EINVAL;
+  if (slots == 0 || slots > max_slots() || eq.next_bytes) return EINVAL;
   if (eq.reader) return EBUSY;
   cxi_abi_eq_info info = {};
   if (const int err = ask_for_ring(eq, slots, info)) return err;
+  eq.next_cookie = info.ring_cookie;
   eq.next_bytes = info.ring_bytes;
-  return map_cookie(*eq.pub.lni->context, info.ring_cookie, info.ring_bytes, eq.next_ring);
+  // The NIC has been told: should there be no room for the mapping, crossing over tries again.
+  static_cast<void>(map_next_ring(eq));
+  return 0;
 }
 
 int follow_switch(Eq& eq) noexcept {
-  if (!eq.next_ring) return EINVAL;
+  if (!eq.next_bytes) return EINVAL;
+  if (const int err = map_next_ring(eq)) return err;
   cxi_abi_eq_info info = {};
   if (const int err = ask_for_ring(eq, 0, info)) return err;
   cxidv_eq& pub = eq.pub;

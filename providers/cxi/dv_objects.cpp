@@ -2,6 +2,7 @@
 // The list of native objects, and what all of them do alike.
 #include "dv.hpp"
 #include "internal.hpp"
+#include "mapping.hpp"
 
 namespace cxi {
 
@@ -15,6 +16,7 @@ void forget_native(Context& context) noexcept {
     objects.newest = link->older;
     link->forget(*link);
   }
+  unmap_cookie(static_cast<std::byte*>(objects.csr_base), objects.csr_bytes);
   pthread_mutex_destroy(&objects.mutex);
 }
 

@@ -127,6 +127,7 @@ TEST_F(EventQueues, AreRefusedWithBadNumbers) {
   EXPECT_EQ(with([](auto& a) { a.flags = 1 << 7; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.slots = 0; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.slots = 3; }), EINVAL);
+  EXPECT_EQ(with([](auto& a) { a.slots = 1u << 26; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.reserve = 64; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.slots = 40'000, a.reserve = 16'384; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.status_count = 5; }), EINVAL);
@@ -273,6 +274,7 @@ TEST_F(EventQueues, AreResizedToWhatTheyNeedOnly) {
   EqPtr eq(made(cxidv_create_eq(lni.get(), &attr), "eq"));
   EXPECT_EQ(cxidv_resize_eq(eq.get(), 0), EINVAL);
   EXPECT_EQ(cxidv_resize_eq(eq.get(), 32), EINVAL);
+  EXPECT_EQ(cxidv_resize_eq(eq.get(), 1u << 26), EINVAL);
   EXPECT_EQ(cxidv_resize_eq(nullptr, 32), EINVAL);
   EXPECT_EQ(cxidv_follow_eq_switch(eq.get()), EINVAL);
   EXPECT_EQ(cxidv_follow_eq_switch(nullptr), EINVAL);

@@ -535,25 +535,29 @@ int cxidv_wait_ct(struct cxidv_ct *ct, uint64_t threshold, uint64_t timeout_ns, 
  */
 
 struct cxidv_csr_info {
-	const char *name;
-	uint32_t offset; /* of its first instance */
-	uint32_t size;	 /* bytes of one instance */
+	const char *name; /* as in the tables: with c_, or c1_ or c2_ where one generation has it */
+	uint32_t offset;  /* of its first instance */
+	uint32_t size;	  /* bytes of one instance */
 	uint32_t entries;
 	uint32_t public_read; /* not 0: unprivileged callers may read it */
+	uint32_t generations; /* bit 0: Cassini 1 has it, bit 1: Cassini 2 has it */
+	uint32_t reserved;
 };
 
-/* By its name as the tables have it (without the C_ or C1_ of the header's macros, any case). NULL and
- * errno ENOENT: there is none. The answer lives as long as the library. */
+/* By its name, in any case, with or without c_, c1_ or c2_; without, where c1_ and c2_ differ, the one that
+ * lies first. NULL and errno ENOENT: there is none. The answer lives as long as the library. */
 const struct cxidv_csr_info *cxidv_csr_by_name(const char *name);
-/* The one that an offset lies in; NULL and ENOENT. */
+/* The one that an offset lies in: of several names for one place the smallest. NULL and ENOENT. */
 const struct cxidv_csr_info *cxidv_csr_by_offset(uint32_t offset);
-/* Offset and length in bytes, multiples of 8. EPERM not in the public set, or written, without
- * CAP_SYS_ADMIN; EINVAL misaligned or out of range; EACCES written and read-only. */
+/* Offset and length in bytes, multiples of 8, at most 65536 at once. EPERM not in the public set, or
+ * written, without CAP_SYS_ADMIN; EINVAL misaligned, too long, nothing there; EACCES written and read-only;
+ * EFAULT data. */
 int cxidv_read_csr(struct ibv_context *context, uint32_t offset, void *data, size_t length);
 int cxidv_write_csr(struct ibv_context *context, uint32_t offset, const void *data, size_t length);
 /* Maps the register space, once per context, until the context closes or it is unmapped. EOPNOTSUPP the
  * device has no such window; EPERM without CAP_SYS_ADMIN; EBUSY mapped already. */
 int cxidv_map_csr(struct ibv_context *context, volatile void **base, size_t *length);
+/* EINVAL it is not mapped. */
 int cxidv_unmap_csr(struct ibv_context *context);
 
 /* ------------------------------------------------------------------------------------------------
