@@ -94,18 +94,22 @@ void flush_dead(Cq& cq) noexcept {
 
 }  // namespace
 
-void note_command_failure(Cq& cq, EventView event) noexcept {
+bool is_failure_of(const CommandQueue& commands, bool target, EventView event) noexcept {
   using Fail = cassini::c_event_cmd_fail;
-  const bool target = Fail::is_target::get(event.at);
-  const std::uint64_t number = Fail::cq_id::get(event.at);
+  if (event.type() != C_EVENT_COMMAND_FAILURE || Fail::is_target::get(event.at) != target)
+    return false;
+  // Target queues are numbered behind the transmit queues; the event has their number among them.
+  const std::uint64_t own = target && commands.index() >= C_NUM_TRANSMIT_CQS
+                                ? commands.index() - C_NUM_TRANSMIT_CQS
+                                : commands.index();
+  return Fail::cq_id::get(event.at) == own;
+}
+
+void note_command_failure(Cq& cq, EventView event) noexcept {
   for (Side* side = cq.sides; side; side = side->next_on_cq) {
     Qp& qp = *side->qp;
-    const CommandQueue& commands = target ? qp.recv.commands : qp.send.commands;
-    // Target queues are numbered behind the transmit queues; the event has their number among them.
-    const std::uint64_t own = target && commands.index() >= C_NUM_TRANSMIT_CQS
-                                  ? commands.index() - C_NUM_TRANSMIT_CQS
-                                  : commands.index();
-    if (own != number || side->is_send == target) continue;
+    const bool target = !side->is_send;
+    if (!is_failure_of(target ? qp.recv.commands : qp.send.commands, target, event)) continue;
     qp.failed = true;
     if (target) qp.target_stopped = true;
     cq.failed_qps = true;

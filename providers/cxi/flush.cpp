@@ -45,6 +45,13 @@ void read_answers(Qp& qp) noexcept {
   });
 }
 
+/// One that was followed already is not to be taken for a new one after a reset.
+void forget_failures(Cq& cq, const CommandQueue& commands, bool target) noexcept {
+  cq.ring.look_ahead([&](EventView event) {
+    if (is_failure_of(commands, target, event)) cq.ring.blank(event, false);
+  });
+}
+
 /// The commands will not be answered: their places in the ring are free at once.
 void drop_commands(Qp& qp, const SendRequest& request) noexcept {
   if (request.progress == Progress::in_flight) give_credits(*qp.send_cq, request.answers_left);
@@ -105,6 +112,7 @@ void forget_send(Qp& qp) noexcept {
   SendQueue& send = qp.send;
   Guard guard(send.lock);
   read_answers(qp);
+  forget_failures(*qp.send_cq, send.commands, false);
   for (std::uint32_t index = send.head; index != send.tail; index++) {
     SendRequest& request = send.requests[index & send.mask];
     if (request.progress == Progress::done) continue;
@@ -125,6 +133,7 @@ void forget_recv(Qp& qp) noexcept {
   cq.ring.look_ahead([&](EventView event) {
     if (is_event_of(qp, event)) cq.ring.blank(event, EventRing::is_counted_blank(event));
   });
+  forget_failures(cq, recv.commands, true);
   for (SlotList* list : {&recv.posted, &recv.done}) {
     while (const std::uint16_t slot = list->first) {
       unlink_slot(recv, *list, slot);

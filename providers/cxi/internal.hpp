@@ -140,6 +140,8 @@ void end_of_poll(Cq& cq, bool found) noexcept;
 void after_poll(Cq& cq) noexcept;
 /// Takes answers to send requests out of the ring, so that repeats carry on. With Cq::lock.
 void look_at_answers(Cq& cq) noexcept;
+/// Whether the NIC refused a command of that transmit or target queue.
+bool is_failure_of(const CommandQueue& commands, bool target, EventView event) noexcept;
 /// A queue whose command the NIC refused. With Cq::lock.
 void note_command_failure(Cq& cq, EventView event) noexcept;
 /// Reads past fillers, so that their places are given back. With Cq::lock.

@@ -517,6 +517,16 @@ TEST_F(Flushing, ATargetCommandThatTheNicRefusesDoesTheSame) {
   EXPECT_EQ(qp->state, IBV_QPS_ERR);
 }
 
+TEST_F(Flushing, AFailureBeforeAResetIsNoneAfterIt) {
+  nic.command_failure(17, false);
+  nic.command_failure(18, true);
+  forget_send(*qp);
+  forget_recv(*qp);
+  nic.command_failure(99, false);  // somebody else's stays
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_EQ(qp->state, IBV_QPS_RTS);
+}
+
 TEST_F(Sending, RepeatsOfWhatAnotherQueueReadsAreSeenFromTheReceiveQueue) {
   // Receives complete on a queue of their own, the only one that is polled.
   NicSide other_nic(8);
