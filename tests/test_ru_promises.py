@@ -172,6 +172,14 @@ def test_a_device_that_fails_flushes_its_requests_and_harms_no_other(cassini):
     keep(cassini, "device-fails")
 
 
+def test_garbage_in_a_command_ring_is_fatal_for_its_queue_pair_only(cassini):
+    keep(cassini, "garbled-ring-is-fatal")
+
+
+def test_a_full_completion_queue_loses_nothing(cassini):
+    keep(cassini, "full-queue-loses-nothing")
+
+
 def test_every_promise_is_tried_here(cassini):
     listed = succeeded(cassini.plain(cassini.programs / "ru_promises", "--list")).stdout.split()
     text = pathlib.Path(__file__).read_text()

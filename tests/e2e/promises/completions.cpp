@@ -204,12 +204,51 @@ void shared_queue(const Place& place, Wire&) {
   expect(ibv_poll_cq(bench.cq.get(), 1, &wc) == 0, "a completion too many");
 }
 
+// More arrivals than the target's queue holds: the rest waits at the sender, and none is lost.
+constexpr uint32_t flood = 400;
+
+void overrun_here(const Place& place, Wire& wire) {
+  e2e::Options mine = options(place.here_dev);
+  mine.depth = flood;
+  Acquainted me(mine, wire);
+  for (uint32_t i = 0; i < flood; ++i) {
+    Request request{};
+    request.operation = Operation::write_imm;
+    request.bytes = 8;
+    request.imm = i;
+    expect_error(me.post(request), 0, "post");
+  }
+  sync(wire);
+  for (uint32_t i = 0; i < flood; ++i)
+    expect_status(me.wait(), IBV_WC_SUCCESS, "a write to a full queue");
+  sync(wire);
+}
+
+void overrun_there(const Place& place, Wire& wire) {
+  e2e::Options mine = options(place.there_dev);
+  mine.depth = 4;
+  Acquainted me(mine, wire);
+  expect(static_cast<uint32_t>(me.cq()->cqe) < flood / 2, "the queue is too long for this");
+  sync(wire);
+  std::vector<unsigned> seen(flood);
+  for (uint32_t i = 0; i < flood; ++i) {
+    Completion completion = me.wait();
+    expect_status(completion, IBV_WC_SUCCESS, "an arrival");
+    expect(completion.imm32 < flood && seen[completion.imm32]++ == 0,
+           "an arrival came twice, or none");
+  }
+  sync(wire);
+  Completion completion;
+  expect(!me.poll(completion), "an arrival too many");
+}
+
 }  // namespace
 
 std::span<const Promise> of_completions() {
   static const Promise list[] = {
       {"counters-count", counters_here, counters_there},
       {"solicited-completions-wake", solicited_here, solicited_there},
+      {"full-queue-loses-nothing", overrun_here, overrun_there},
       {"threads-share-a-completion-queue", shared_queue},
   };
   return list;

@@ -4,10 +4,12 @@
 // the device itself fails.
 #include <poll.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "promises.hpp"
 
@@ -216,6 +218,66 @@ void fatal_there(const Place& place, Wire& wire) {
     expect_status(me.wait(), IBV_WC_SUCCESS, "a message of a device that works");
 }
 
+// The memory shared with the device in which these bytes are found.
+std::span<volatile uint8_t> shared_memory_with(std::span<const uint8_t> bytes) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long start = 0, end = 0;
+    if (sscanf(line.c_str(), "%lx-%lx rw-s", &start, &end) != 2 ||
+        line.find(" rw-s ") == std::string::npos)
+      continue;
+    if (memmem(reinterpret_cast<void*>(start), end - start, bytes.data(), bytes.size()))
+      return {reinterpret_cast<volatile uint8_t*>(start), end - start};
+  }
+  e2e::fail("the command ring was not found");
+}
+
+// A program that writes garbage over the command ring of a queue pair breaks that one only. The
+// NIC reads commands as soon as they are posted, so posting goes on until it has read garbage.
+void garbled_ring(const Place& place, Wire&) {
+  Endpoint me(options(place.here_dev)), other(options(place.there_dev));
+  me.connect(other.address());
+  other.connect(me.address());
+  constexpr size_t bytes = 100;  // inline: they travel in the command
+  auto post = [&] { return me.post_send(1, bytes, Endpoint::Immediate::none, 0, true, true); };
+  auto pass = [&](Endpoint& from, Endpoint& to, const char* what) {
+    expect_error(to.post_recv(2, bytes), 0, "post a receive");
+    from.fill(bytes, 77);
+    expect_error(from.post_send(1, bytes, Endpoint::Immediate::none, 0, true, true), 0, "post");
+    expect_status(from.wait(), IBV_WC_SUCCESS, what);
+    expect_status(to.wait(), IBV_WC_SUCCESS, what);
+  };
+  pass(me, other, "a message before");
+  auto ring = shared_memory_with({me.data(), bytes});
+  std::atomic<bool> enough = false;
+  std::thread scribbler([&] {
+    while (!enough)
+      for (volatile uint8_t& byte : ring)
+        byte = 0xff;
+  });
+  unsigned posted = 0, completed = 0;
+  pollfd event{me.context()->async_fd, POLLIN, 0};
+  Completion completion;
+  for (unsigned tries = 0; tries < 1'000'000 && poll(&event, 1, 0) == 0; ++tries) {
+    if (post() == 0) ++posted;
+    if (me.poll(completion)) ++completed;
+  }
+  enough = true;
+  scribbler.join();
+  expect_event(me.context(), IBV_EVENT_QP_FATAL);
+  ibv_qp_attr attr{};
+  ibv_qp_init_attr init{};
+  expect_error(ibv_query_qp(me.qp(), &attr, IBV_QP_STATE, &init), 0, "query");
+  expect_equal(attr.qp_state, IBV_QPS_ERR, "the state");
+  for (; completed < posted; ++completed)
+    completion = me.wait();
+  expect_status(completion, IBV_WC_WR_FLUSH_ERR, "the last request");
+  me.set_state(IBV_QPS_RESET);
+  me.set_state(IBV_QPS_RTS);
+  pass(me, other, "a message after the reset");
+  pass(other, me, "a message of the other queue pair");
+}
+
 }  // namespace
 
 std::span<const Promise> of_devices() {
@@ -226,6 +288,7 @@ std::span<const Promise> of_devices() {
       {"regions-have-keys-of-their-own", regions},
       {"wide-key-for-narrow-flag", wide_key_for_narrow_flag},
       {"messages-wait-for-the-link", link_here, link_there},
+      {"garbled-ring-is-fatal", garbled_ring},
       {"device-fails", fatal_here, fatal_there},
   };
   return list;
