@@ -75,7 +75,7 @@ int lend_channel(ibv_comp_channel* ibv) noexcept {
   return 0;
 }
 
-void end_lending(ibv_comp_channel* ibv) noexcept {
+void take_channel_back(ibv_comp_channel* ibv) noexcept {
   if (!ibv) return;
   MutexGuard guard(ibv->context->mutex);
   channel_of(ibv).lent = false;

@@ -19,7 +19,7 @@ void leave_channel(ibv_comp_channel* channel, Carries what) noexcept;
 /// Has the channel of one native event queue carry completions alone, and ends that. Returns 0, or
 /// EINVAL where the channel serves other queues too. A null channel is none, and fine.
 int lend_channel(ibv_comp_channel* channel) noexcept;
-void end_lending(ibv_comp_channel* channel) noexcept;
+void take_channel_back(ibv_comp_channel* channel) noexcept;
 /// Whether the channel may be read for such events.
 bool channel_carries(ibv_comp_channel* channel, Carries what) noexcept;
 

@@ -22,11 +22,23 @@ bool is_drained(cxidv_eq& eq) noexcept {
 
 }  // namespace
 
-int check_lending(dv::Eq& eq, const ibv_comp_channel* channel) noexcept {
-  if (eq.reader || !is_drained(eq.pub) || eq.next_ring) return EBUSY;
+int begin_lending(dv::Eq& eq, Cq& cq, ibv_comp_channel* channel) noexcept {
   if (eq.pub.channel != channel) return EINVAL;
+  Cq* nobody = nullptr;
+  if (!eq.reader.compare_exchange_strong(nobody, &cq)) return EBUSY;
+  int err = eq.next_ring || !is_drained(eq.pub) ? EBUSY : 0;
+  if (!err) err = lend_channel(channel);
+  if (err) {
+    eq.reader = nullptr;
+    return err;
+  }
   cxidv_eq_ack(&eq.pub);
   return 0;
+}
+
+void end_lending(dv::Eq& eq) noexcept {
+  take_channel_back(eq.pub.channel);
+  eq.reader = nullptr;
 }
 
 void take_queue(Cq& cq, dv::Eq& eq) noexcept {
@@ -37,7 +49,7 @@ void take_queue(Cq& cq, dv::Eq& eq) noexcept {
   // The NIC may have used the value behind those that the program has taken.
   cq.armed_value = (pub.notified + 1) & 0xf;
   cq.next_value = (pub.notified + 2) & 0xf;
-  eq.reader = &cq;
+  cq.ring_b = State::reading_buffer_b::decode(pub.sw_value) != 0;
 }
 
 void give_queue_back(Cq& cq) noexcept {
@@ -50,7 +62,6 @@ void give_queue_back(Cq& cq) noexcept {
   pub.notified = cq.next_value;
   pub.sw_value |= State::event_int_disable::encode(1);
   cxidv_priv_eq_store_state(&pub);
-  eq.reader = nullptr;
 }
 
 std::uint32_t handle_of(const dv::Eq& eq) noexcept {

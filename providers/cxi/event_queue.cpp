@@ -40,14 +40,13 @@ int map_queue(Cq& cq, const cxi_abi_eq_info& info) noexcept {
 }
 
 /// A CQ on a queue of the program has the queue's channel too.
-int take_channel(const Context& context, ibv_comp_channel* channel, dv::Eq* eq) noexcept {
-  if (!eq) return join_channel(channel, context.ibv.context, Carries::completions);
-  if (const int err = check_lending(*eq, channel)) return err;
-  return lend_channel(channel);
+int take_channel(Cq& cq, ibv_comp_channel* channel, dv::Eq* eq) noexcept {
+  if (eq) return begin_lending(*eq, cq, channel);
+  return join_channel(channel, cq.context->ibv.context, Carries::completions);
 }
 
-void let_channel_go(ibv_comp_channel* channel, const dv::Eq* eq) noexcept {
-  eq ? end_lending(channel) : leave_channel(channel, Carries::completions);
+void let_channel_go(ibv_comp_channel* channel, dv::Eq* eq) noexcept {
+  eq ? end_lending(*eq) : leave_channel(channel, Carries::completions);
 }
 
 void unmap_queue(Cq& cq) noexcept {
@@ -79,7 +78,7 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
   cq->single_threaded = single_threaded;
   if (single_threaded) cq->lock.set_single_threaded();
 
-  if (const int err = take_channel(context, attr.channel, base.eq)) return err;
+  if (const int err = take_channel(*cq, attr.channel, base.eq)) return err;
   Undo leave([&] { let_channel_go(attr.channel, base.eq); });
 
   CreateCqCommand command = {};

@@ -113,8 +113,9 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
 void acknowledge(Cq& cq, bool now) noexcept;
 
 // dv_lend.cpp: the program's event queues in the hands of CQs
-/// Whether the queue can be given to a CQ that has this channel. Returns 0 or an errno value.
-int check_lending(dv::Eq& eq, const ibv_comp_channel* channel) noexcept;
+/// Gives the queue to a CQ that has this channel. Returns 0 or an errno value.
+int begin_lending(dv::Eq& eq, Cq& cq, ibv_comp_channel* channel) noexcept;
+void end_lending(dv::Eq& eq) noexcept;
 /// The CQ reads the queue from where the program has stopped, and the other way round.
 void take_queue(Cq& cq, dv::Eq& eq) noexcept;
 void give_queue_back(Cq& cq) noexcept;

@@ -15,8 +15,9 @@ namespace cxi {
 void store_sw_state(Cq& cq) noexcept {
   using Word = cassini::csr::c_ee_cfg_eq_sw_state;
   const std::uint64_t word =
-      Word::rd_ptr::encode(cq.acked_slot) | Word::event_int_disable::encode(!cq.ever_armed) |
-      Word::eq_sts_int_disable::encode(1) | Word::spare::encode(cq.armed_value);
+      Word::rd_ptr::encode(cq.acked_slot) | Word::reading_buffer_b::encode(cq.ring_b) |
+      Word::event_int_disable::encode(!cq.ever_armed) | Word::eq_sts_int_disable::encode(1) |
+      Word::spare::encode(cq.armed_value);
   to_device_barrier();  // the zeroes in the ring come first; partner: the NIC's next round
   store_doorbell(cq.sw_state, word);
   flush_writes();

@@ -169,6 +169,7 @@ struct Cq {
   std::uint32_t eq_handle;
   std::uint32_t eqn;
   std::uint32_t reserve;  // slots that network events cannot take; guarded by Context::topology
+  bool ring_b;            // which of two rings is read; they change when the NIC switches
   std::uint32_t eq_flags;
   cxidv_lni* lni;    // null: the context's own
   dv::Eq* borrowed;  // the program's event queue; null: the CQ made its own

@@ -266,6 +266,47 @@ TEST_F(BridgeDomains, OfTwoServicesAreIsolated) {
   EXPECT_EQ(ibv_detach_mr(far.get(), there.mr.get()), 0);
 }
 
+TEST_F(BridgeDomains, KeepIndexedRegionsApart) {
+  LniPtr other = second_lni();
+  Place one(lni, first_vni), two(other, second_vni);
+  QpPtr from[] = {one.qp(), two.qp()}, to[] = {one.qp(), two.qp()};
+  const Place* places[] = {&one, &two};
+  std::vector<Mr> regions;
+  for (int i = 0; i < 2; i++) {
+    // The same index in both, and the same queue pair numbers.
+    void* memory = const_cast<std::uint8_t*>(places[i]->buffer.data()) + Place::half;
+    regions.emplace_back(
+        made(ibv_reg_mr(places[i]->pd.get(), memory, 4096, all_rights | CXIDV_ACCESS_INDEXED),
+             "indexed"));
+    EXPECT_EQ(told(cxidv_query_mr, regions[i].get()).index, 96u);
+    ASSERT_EQ(ibv_attach_mr(to[i].get(), regions[i].get()), 0);
+  }
+  EXPECT_EQ(to[0]->qp_num, to[1]->qp_num);
+  clear(one);
+  clear(two);
+  for (int i = 0; i < 2; i++) {
+    Ah ah = places[i]->address(to[i]);
+    ibv_sge sge = {reinterpret_cast<std::uintptr_t>(places[i]->buffer.data()),
+                   static_cast<std::uint32_t>(100 + i), places[i]->mr->lkey};
+    ibv_send_wr wr = {};
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.wr.ru_rdma.ah = ibv_ah_to_ah_ex(ah.get());
+    wr.wr.ru_rdma.rkey64 = regions[i]->rkey64;
+    ibv_send_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_send(from[i].get(), &wr, &bad), 0);
+    expect_done(places[i]->cq.get(), {IBV_WC_RDMA_WRITE, IBV_WC_RECV_RDMA_WITH_IMM});
+    ibv_wc wc;
+    EXPECT_EQ(ibv_poll_cq(places[1 - i]->cq.get(), 1, &wc), 0);
+  }
+  expect_arrived(one, 100);
+  expect_arrived(two, 101);
+  for (int i = 0; i < 2; i++)
+    EXPECT_EQ(ibv_detach_mr(to[i].get(), regions[i].get()), 0);
+}
+
 TEST_F(BridgeDomains, BringTheJobsOfTheirService) {
   SvcPtr svc = make_svc(grant());
   EXPECT_EQ(error_of(Place::alloc(context.get(), other_vni)), EPERM);
@@ -407,6 +448,26 @@ TEST_F(BridgeQueues, AreTheCqsAloneMeanwhile) {
   EXPECT_EQ(error_of(try_cq_on(eq.get())), EBUSY);
   cq.reset();
   EXPECT_EQ(cxidv_resize_eq(eq.get(), 512), 0);
+}
+
+TEST_F(BridgeQueues, MayHaveBeenResized) {
+  EqPtr eq = make_eq(lni, nullptr, 64);
+  expect_usable(eq, 21);
+  ASSERT_EQ(cxidv_resize_eq(eq.get(), 256), 0);
+  EXPECT_EQ(error_of(try_cq_on(eq.get())), EBUSY);  // the switch has not been read
+  expect_usable(eq, 5);
+  for (int round = 0; round < 2; round++) {
+    {
+      CqPtr cq(made(try_cq_on(eq.get()), "cq"));
+      EXPECT_EQ(told(cxidv_query_cq, cq.get()).slots, 256u);
+      QpPtr a = place.qp(nullptr, cq.get()), b = place.qp(nullptr, cq.get());
+      for (int i = 0; i < 30; i++)
+        exchange(place, a, b);
+    }
+    expect_usable(eq, 5);
+  }
+  ASSERT_EQ(cxidv_resize_eq(eq.get(), 512), 0);
+  expect_usable(eq, 5);
 }
 
 TEST_F(BridgeQueues, MustBeFree) {

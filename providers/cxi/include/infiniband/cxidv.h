@@ -589,7 +589,8 @@ struct cxidv_qp_attr {
 	struct cxidv_cp *cp; /* the profile its transmit queue starts on; NULL: that of the job key */
 };
 /* A reliable-unconnected queue pair that sends on a communication profile of the program: its VNI must be
- * that of the job key (EINVAL). PD and CQs must be of one logical NI (EINVAL). */
+ * that of the job key (EINVAL). PD and CQs must be of one logical NI (EINVAL). Requests that name no job key
+ * or the queue pair's own use that profile, others that of the key they name. */
 struct ibv_qp *cxidv_create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
 			       const struct cxidv_qp_attr *cxi_attr);
 
