@@ -36,6 +36,9 @@ LiveWords Nic::live_words() {
     using alloc = csr::c_lpe_sts_pe_le_alloc;
     value(alloc::csr_offset + element * pools_per_element * alloc::csr_bytes,
           [=] { return alloc::num_allocated::encode(in_use()); });
+    using longest = csr::c_lpe_sts_net_max_attempts;
+    value(longest::csr_offset + element * longest::csr_bytes,
+          [this, element] { return longest::max::encode(stats_.lists.most_attempts[element]); });
     using shared = csr::c_lpe_cfg_pe_le_shared;
     value(shared::csr_offset + element * shared::csr_bytes, [this, element, in_use] {
       const uint64_t most = pools_[element].most();

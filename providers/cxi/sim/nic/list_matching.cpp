@@ -70,12 +70,16 @@ bool accepts(const ListNode& entry, const MatchQuery& query) {
   return !query.space_check || !entry.no_truncate || fits(entry, query.remote_offset, query.length);
 }
 
-uint32_t find_match(const EntryPool& pool, const EntryList& list, const MatchQuery& query) {
-  if (!query.matching)
-    return list.empty() || !accepts(pool[list.head], query) ? no_entry : list.head;
-  for (uint32_t node = list.head; node != no_entry; node = pool[node].next)
-    if (accepts(pool[node], query)) return node;
-  return no_entry;
+uint32_t find_match(const EntryPool& pool, const EntryList& list, const MatchQuery& query,
+                    unsigned* attempts) {
+  unsigned looked_at = 0;
+  uint32_t node = list.head;
+  for (; node != no_entry; node = query.matching ? pool[node].next : no_entry) {
+    looked_at++;
+    if (accepts(pool[node], query)) break;
+  }
+  if (attempts) *attempts += looked_at;
+  return node;
 }
 
 uint32_t find_buffer(const EntryPool& pool, const EntryList& list, unsigned buffer_id) {

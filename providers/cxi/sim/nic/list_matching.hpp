@@ -84,8 +84,9 @@ bool fits(const ListNode& entry, uint64_t remote_offset, uint64_t length);
 uint64_t space_left(const ListNode& entry, uint64_t remote_offset);
 
 bool accepts(const ListNode& entry, const MatchQuery& query);
-/// The first entry of the list that accepts, or no_entry.
-uint32_t find_match(const EntryPool& pool, const EntryList& list, const MatchQuery& query);
+/// The first entry of the list that accepts, or no_entry. Adds how many were looked at.
+uint32_t find_match(const EntryPool& pool, const EntryList& list, const MatchQuery& query,
+                    unsigned* attempts = nullptr);
 uint32_t find_buffer(const EntryPool& pool, const EntryList& list, unsigned buffer_id);
 
 /// The other way round: whether an unexpected message is one that the entry (or a search) asks for.

@@ -3,6 +3,8 @@
 // A request arrives: which portal entry, which list entry, may it, is there room (behaviour 5, 9).
 // The order is fixed: list match, rights, space in the entry, event space. Deciding changes nothing
 // but what it takes for the message: event slots and the node of an unexpected header.
+#include <algorithm>
+
 #include "ethernet/cassini_user_defs.h"
 #include "nic/addressing.hpp"
 #include "nic/engine.hpp"
@@ -230,11 +232,15 @@ Nic::Decision Nic::decide(PortalEntry& entry, const Request& r) {
   Decision d;
   d.return_code = C_RC_OK;
   d.list = C_PTL_LIST_PRIORITY;
-  d.node = find_match(nodes, entry.lists[d.list], query);
+  unsigned attempts = 0;
+  d.node = find_match(nodes, entry.lists[d.list], query, &attempts);
   if (d.node == no_entry) {
     d.list = C_PTL_LIST_OVERFLOW;
-    d.node = find_match(nodes, entry.lists[d.list], query);
+    d.node = find_match(nodes, entry.lists[d.list], query, &attempts);
   }
+  auto& l = stats_.lists;
+  l.match_attempts[entry.pool] += attempts;
+  l.most_attempts[entry.pool] = std::max<Count>(l.most_attempts[entry.pool], attempts);
   if (d.node == no_entry) {
     if (entry.config.lossless && parked_packets_ < most_parked) return {.park = true};
     if (is_put(r.opcode) && !entry.lists[C_PTL_LIST_REQUEST].empty()) {

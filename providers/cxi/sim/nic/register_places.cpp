@@ -189,6 +189,11 @@ void list_places(Places& p, const Statistics& s) {
   p.pool0<lpe, lpe::rndzv_puts>(c.rendezvous_puts);
   p.pool0<lpe, lpe::rndzv_puts_offloaded>(c.rendezvous_offloaded);
   p.pool0<lpe, lpe::num_truncated>(c.truncated);
+  using attempts = csr::c_lpe_sts_net_match_attempts;
+  static_assert(attempts::csr_entries == 4);
+  for (uint32_t element = 0; element < c.match_attempts.size(); element++)
+    p.words[attempts::csr_offset + element * attempts::csr_bytes].counter =
+        &c.match_attempts[element];
   p.pool0<lpe, lpe::unexpected_get_amo>(c.unexpected_get_atomic);
 }
 

@@ -295,6 +295,7 @@ bool Nic::issue_rendezvous_get(const Delivery& d) {
   r.initiator = (put.dfa & C_PID_ANY) << (32 - config_.pid_bits) | config_.nid;
   r.remote_offset = put.remote_offset + d.mlength;
   r.match_bits = rendezvous_match_bits(put);
+  stats_.sending.get_messages[traffic_class_of(r.dscp)]++;
   say("rendezvous {}: GET of {} bytes from nid {} pid {} as {}", put.rendezvous_id, rest,
       put.source_nid, pid, spt);
   send_request(spt, r, wire_.take(0));

@@ -106,7 +106,8 @@ struct Statistics {
     Count unlinks = 0, unlinks_good = 0, appends = 0, appends_good = 0;
     Count set_states = 0, set_states_good = 0;
     Count match_requests = 0, matches = 0, use_once = 0, locally_managed = 0;
-    std::array<Count, 3> matches_by_list{};  // by enum c_ptl_list
+    std::array<Count, 3> matches_by_list{};                  // by enum c_ptl_list
+    std::array<Count, 4> match_attempts{}, most_attempts{};  // by processing element
     Count rendezvous_offloaded = 0, truncated = 0, unexpected_get_atomic = 0;
   } lists;
 

@@ -165,6 +165,32 @@ TEST_F(Counters, SayWhyFlowControlStopped) {
   EXPECT_EQ(item(b, "lpe_event_statechange"), 1u);
 }
 
+TEST_F(Counters, OfEntriesThatWereLookedAt) {
+  pte = b.add_pte(pid, index);
+  for (unsigned id = 0; id < 3; id++) {
+    c_target_cmd entry = b.buffer(pte, C_PTL_LIST_PRIORITY, id, 0, 64);
+    entry.match_bits = id;
+    entry.ignore_bits = 0;
+    b.target.push(entry);
+  }
+  go(b.target);
+  run();
+  auto command = a.put(dfa(2, pid, index), index, 0, 8);
+  command.match_bits = 2;
+  a.tx.push(command);
+  command.match_bits = 0;
+  a.tx.push(command);
+  go(a.tx);
+  run();
+  uint64_t attempts = 0, most = 0;
+  for (const char element : {'0', '1', '2', '3'}) {
+    attempts += item(b, std::string("lpe_sts_net_match_attempts_") + element);
+    most += item(b, std::string("lpe_sts_net_max_attempts_max_") + element);
+  }
+  EXPECT_EQ(attempts, 4u);  // all three, then the first
+  EXPECT_EQ(most, 3u);
+}
+
 TEST_F(Counters, OfUnexpectedMessages) {
   post_buffer(C_PTL_LIST_OVERFLOW);
   put(8);
