@@ -16,9 +16,9 @@ build_dir=${CXV_BUILD_DIR:-build}
 
 build_packages=(cmake g++ libcli11-dev libfmt-dev libgmock-dev libgtest-dev libnl-3-dev
   libnl-route-3-dev ninja-build pandoc pkg-config python3)
-# Compilers and tools of the tests, the programs of the distribution that run on our library, and the
-# kernel that libibverbs meets in a virtual machine.
-test_packages=(binutils clang ibverbs-utils libclang-rt-dev python3-pytest util-linux
+# Compilers and tools of the tests and benchmarks, the programs of the distribution that run on our
+# library, and the kernel that libibverbs meets in a virtual machine.
+test_packages=(binutils clang ibverbs-utils libbenchmark-dev libclang-rt-dev python3-pytest util-linux
   ibverbs-providers libfabric-bin mandoc perftest python3-pyverbs ucx-utils
   busybox-static cpio iproute2 linux-image-amd64 qemu-system-x86)
 
