@@ -53,19 +53,24 @@ int create_qp(ibv_context* ibv, ibv_qp_init_attr_ex* attr, const cxidv_qp_attr* 
   return make_qp(*context, *attr, profile, made);
 }
 
-/// What is said of a verbs object begins alike: its context, and where it lives.
+/// Whether a verbs object is there, and one of ours: before that nothing of it may be looked at.
+template <class Object>
+int check_object(const Object* object) noexcept {
+  Context* context = nullptr;
+  return object ? find_context(object->context, context) : EINVAL;
+}
+
+/// What is said of a verbs object begins alike: where it lives.
 template <class Info>
 int begin_query(ibv_context* ibv, cxidv_lni* lni, Info* out, std::size_t inlen,
                 Info& info) noexcept {
-  Context* context = nullptr;
-  if (const int err = find_context(ibv, context)) return err;
   if (const int err = fill(out, inlen, Info{})) return err;
   info.lni = lni ? lni : cxidv_context_lni(ibv);
   return info.lni ? 0 : errno;
 }
 
 int query_pd(ibv_pd* ibv, cxidv_pd_info* out, std::size_t inlen) noexcept {
-  if (!ibv) return EINVAL;
+  if (const int err = check_object(ibv)) return err;
   const Pd& pd = *pd_of(ibv).base;
   cxidv_pd_info info = {};
   if (const int err = begin_query(ibv->context, pd.lni, out, inlen, info)) return err;
@@ -74,7 +79,7 @@ int query_pd(ibv_pd* ibv, cxidv_pd_info* out, std::size_t inlen) noexcept {
 }
 
 int query_cq(ibv_cq* ibv, cxidv_cq_info* out, std::size_t inlen) noexcept {
-  if (!ibv) return EINVAL;
+  if (const int err = check_object(ibv)) return err;
   Cq& cq = cq_of(ibv);
   cxidv_cq_info info = {};
   if (const int err = begin_query(ibv->context, cq.lni, out, inlen, info)) return err;
@@ -88,7 +93,7 @@ int query_cq(ibv_cq* ibv, cxidv_cq_info* out, std::size_t inlen) noexcept {
 }
 
 int query_qp(ibv_qp* ibv, cxidv_qp_info* out, std::size_t inlen) noexcept {
-  if (!ibv) return EINVAL;
+  if (const int err = check_object(ibv)) return err;
   const Qp& qp = qp_of(ibv);
   cxidv_qp_info info = {};
   if (const int err = begin_query(ibv->context, qp.domain->lni, out, inlen, info)) return err;
@@ -106,7 +111,7 @@ int query_qp(ibv_qp* ibv, cxidv_qp_info* out, std::size_t inlen) noexcept {
 }
 
 int query_mr(ibv_mr* ibv, cxidv_mr_info* out, std::size_t inlen) noexcept {
-  if (!ibv) return EINVAL;
+  if (const int err = check_object(ibv)) return err;
   const Mr& mr = *reinterpret_cast<const Mr*>(verbs_get_mr(ibv));
   cxidv_mr_info info = {};
   if (const int err = begin_query(ibv->context, pd_of(ibv->pd).base->lni, out, inlen, info))

@@ -296,6 +296,72 @@ TEST_F(Answers, APutThatTheStateDoesNotAllowStopsTheQueue) {
   EXPECT_EQ(cxidv_destroy_cmdq(queue), 0);
 }
 
+// Fills a queue and lets every emitter find out.
+template <class... Emit>
+void expect_no_room(cxidv_cmdq* queue, Emit... emit) {
+  while (cxidv_emit_noop(queue) == 0)
+    continue;
+  const std::uint32_t written = queue->wp32;
+  const int answers[] = {emit(queue)...};
+  for (const int& answer : answers)
+    EXPECT_EQ(answer, ENOSPC) << "emitter " << &answer - answers;
+  EXPECT_EQ(queue->wp32, written);
+}
+
+TEST_F(Answers, NoEmitterWritesIntoAFullQueue) {
+  const c_full_dma_cmd full = {};
+  const c_nomatch_dma_cmd nomatch = {};
+  const c_dma_amo_cmd amo = {};
+  const c_idc_amo_cmd immediate = {};
+  const c_cstate_cmd state = {};
+  const c_ct_cmd counter = {};
+  const c_target_cmd entry = {};
+  const c_set_state_cmd set = {};
+  using Q = cxidv_cmdq*;
+  expect_no_room(
+      transmit, [](Q q) { return cxidv_emit_fence(q); }, [](Q q) { return cxidv_emit_lcid(q, 0); },
+      [&](Q q) { return cxidv_emit_cstate(q, &state); },
+      [](Q q) {
+        const c_idc_hdr header = {};
+        return cxidv_emit_idc_put(q, &header, nullptr, 0);
+      },
+      [](Q q) {
+        const c_idc_msg_hdr header = {};
+        return cxidv_emit_idc_msg(q, &header, nullptr, 0);
+      },
+      [&](Q q) { return cxidv_emit_idc_amo(q, &immediate, false); },
+      [&](Q q) { return cxidv_emit_idc_amo(q, &immediate, true); },
+      [&](Q q) { return cxidv_emit_put(q, &full); }, [&](Q q) { return cxidv_emit_get(q, &full); },
+      [&](Q q) { return cxidv_emit_rendezvous_put(q, &full); },
+      [&](Q q) { return cxidv_emit_nomatch_put(q, &nomatch); },
+      [&](Q q) { return cxidv_emit_nomatch_get(q, &nomatch); },
+      [&](Q q) { return cxidv_emit_amo(q, &amo); },
+      [&](Q q) { return cxidv_emit_fetching_amo(q, &amo); });
+  expect_no_room(
+      target, [&](Q q) { return cxidv_emit_append(q, &entry); },
+      [&](Q q) { return cxidv_emit_unlink(q, &entry); },
+      [&](Q q) { return cxidv_emit_search(q, &entry); },
+      [&](Q q) { return cxidv_emit_search_and_delete(q, &entry); },
+      [&](Q q) { return cxidv_emit_setstate(q, &set); });
+  cxidv_cmdq* triggered = new_queue(CXIDV_CMDQ_TRANSMIT | CXIDV_CMDQ_TRIGGERED);
+  expect_no_room(
+      triggered, [&](Q q) { return cxidv_emit_ct_set(q, &counter); },
+      [&](Q q) { return cxidv_emit_ct_inc(q, &counter); },
+      [](Q q) { return cxidv_emit_ct_reset(q, 0); }, [](Q q) { return cxidv_emit_ct_get(q, 0); },
+      [](Q q) { return cxidv_emit_ct_cancel(q, 0); },
+      [&](Q q) { return cxidv_emit_ct_trig_set(q, &counter); },
+      [&](Q q) { return cxidv_emit_ct_trig_inc(q, &counter); },
+      [&](Q q) { return cxidv_emit_ct_trig_event(q, &counter); },
+      [&](Q q) { return cxidv_emit_trig_put(q, 0, 1, &full); },
+      [&](Q q) { return cxidv_emit_trig_get(q, 0, 1, &full); },
+      [&](Q q) { return cxidv_emit_trig_rendezvous_put(q, 0, 1, &full); },
+      [&](Q q) { return cxidv_emit_trig_nomatch_put(q, 0, 1, &nomatch); },
+      [&](Q q) { return cxidv_emit_trig_nomatch_get(q, 0, 1, &nomatch); },
+      [&](Q q) { return cxidv_emit_trig_amo(q, 0, 1, &amo); },
+      [&](Q q) { return cxidv_emit_trig_fetching_amo(q, 0, 1, &amo); });
+  EXPECT_EQ(cxidv_destroy_cmdq(triggered), 0);
+}
+
 TEST_F(Answers, AFullQueueTakesNothing) {
   const c_full_dma_cmd command = command_to(index_of_target);
   unsigned taken = 0;
@@ -324,6 +390,14 @@ TEST_F(Answers, TriggeredOperationsWantACounterThatExists) {
   const c_full_dma_cmd command = command_to(index_of_target);
   EXPECT_EQ(cxidv_emit_trig_put(queue, 2048, 1, &command), EINVAL);
   EXPECT_EQ(cxidv_emit_trig_put(queue, 1, 1ull << 48, &command), EINVAL);
+  EXPECT_EQ(cxidv_emit_trig_get(queue, 2048, 1, &command), EINVAL);
+  EXPECT_EQ(cxidv_emit_trig_rendezvous_put(queue, 2048, 1, &command), EINVAL);
+  const c_nomatch_dma_cmd nomatch = {};
+  EXPECT_EQ(cxidv_emit_trig_nomatch_put(queue, 2048, 1, &nomatch), EINVAL);
+  EXPECT_EQ(cxidv_emit_trig_nomatch_get(queue, 2048, 1, &nomatch), EINVAL);
+  const c_dma_amo_cmd amo = {};
+  EXPECT_EQ(cxidv_emit_trig_amo(queue, 2048, 1, &amo), EINVAL);
+  EXPECT_EQ(cxidv_emit_trig_fetching_amo(queue, 2048, 1, &amo), EINVAL);
   EXPECT_EQ(cxidv_emit_ct_get(queue, 2048), EINVAL);
   EXPECT_EQ(cxidv_emit_ct_reset(queue, 2048), EINVAL);
   EXPECT_EQ(cxidv_emit_ct_cancel(queue, 2048), EINVAL);

@@ -41,6 +41,28 @@ TEST(OtherDevices, AreNotSupported) {
   EXPECT_EQ(cxidv_list_svcs(&other.context, nullptr, &count), EOPNOTSUPP);
 }
 
+TEST(OtherDevices, HaveObjectsThatAreNotLookedInto) {
+  OtherDevice other;
+  ibv_pd pd = {};
+  ibv_cq cq = {};
+  ibv_qp qp = {};
+  ibv_mr mr = {};
+  pd.context = cq.context = qp.context = mr.context = &other.context;
+  cxidv_pd_info pd_info;
+  cxidv_cq_info cq_info;
+  cxidv_qp_info qp_info;
+  cxidv_mr_info mr_info;
+  EXPECT_EQ(cxidv_query_pd(&pd, &pd_info, sizeof pd_info), EOPNOTSUPP);
+  EXPECT_EQ(cxidv_query_cq(&cq, &cq_info, sizeof cq_info), EOPNOTSUPP);
+  EXPECT_EQ(cxidv_query_qp(&qp, &qp_info, sizeof qp_info), EOPNOTSUPP);
+  EXPECT_EQ(cxidv_query_mr(&mr, &mr_info, sizeof mr_info), EOPNOTSUPP);
+  ibv_cq_init_attr_ex cq_attr = {};
+  cq_attr.cqe = 16;
+  ibv_qp_init_attr_ex qp_attr = {};
+  EXPECT_EQ(error_of(cxidv_create_cq(&other.context, &cq_attr, nullptr)), EOPNOTSUPP);
+  EXPECT_EQ(error_of(cxidv_create_qp(&other.context, &qp_attr, nullptr)), EOPNOTSUPP);
+}
+
 class Unusable : public Native {};
 
 TEST_F(Unusable, AListOfServicesThatCannotBeRead) {
