@@ -214,6 +214,7 @@ TEST_F(BridgeDomains, KeepItBusy) {
 }
 
 TEST_F(BridgeDomains, OfTwoServicesWorkSideBySide) {
+  NEEDS_PRIVILEGE();
   SvcPtr svc = make_svc(grant());
   LniPtr granted = lni_on(svc->svc_id);
   Place here(lni, first_vni), there(granted, other_vni);
@@ -238,6 +239,7 @@ TEST_F(BridgeDomains, OfTwoServicesWorkSideBySide) {
 }
 
 TEST_F(BridgeDomains, OfTwoServicesAreIsolated) {
+  NEEDS_PRIVILEGE();
   SvcPtr svc = make_svc(grant());
   LniPtr granted = lni_on(svc->svc_id);
   Place here(lni, first_vni), there(granted, other_vni);
@@ -308,6 +310,7 @@ TEST_F(BridgeDomains, KeepIndexedRegionsApart) {
 }
 
 TEST_F(BridgeDomains, BringTheJobsOfTheirService) {
+  NEEDS_PRIVILEGE();
   SvcPtr svc = make_svc(grant());
   EXPECT_EQ(error_of(Place::alloc(context.get(), other_vni)), EPERM);
   LniPtr granted = lni_on(svc->svc_id);
