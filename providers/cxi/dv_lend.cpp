@@ -26,7 +26,7 @@ int begin_lending(dv::Eq& eq, Cq& cq, ibv_comp_channel* channel) noexcept {
   if (eq.pub.channel != channel) return EINVAL;
   Cq* nobody = nullptr;
   if (!eq.reader.compare_exchange_strong(nobody, &cq)) return EBUSY;
-  int err = eq.next_ring || !is_drained(eq.pub) ? EBUSY : 0;
+  int err = eq.next_bytes || !is_drained(eq.pub) ? EBUSY : 0;
   if (!err) err = lend_channel(channel);
   if (err) {
     eq.reader = nullptr;

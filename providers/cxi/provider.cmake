@@ -15,6 +15,7 @@ set(provider_sources
   device.cpp
   dv_bridge.cpp
   dv_cmdq.cpp
+  dv_csr.cpp
   dv_ct.cpp
   dv_device.cpp
   dv_eq.cpp
