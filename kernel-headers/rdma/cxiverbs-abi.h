@@ -36,6 +36,12 @@
  *   ENOMEM
  * A call that is refused has changed nothing, unless its comment says so.
  *
+ * Standard methods that are not described here are those of every uverbs device, without driver data.
+ * The driver has: of DEVICE all queries and the write commands QUERY_DEVICE (and extended), QUERY_PORT,
+ * ALLOC_PD, DEALLOC_PD, DESTROY_AH, REG_MR, DEREG_MR, CREATE_COMP_CHANNEL, QUERY_QP and MODIFY_QP (and
+ * extended); PD, CQ, QP, AH, MR, COUNTERS, ASYNC_EVENT, COMP_CNTR, JOB and JKEY with the methods of
+ * rdma/ib_user_ioctl_cmds.h. All other objects and write commands are not supported.
+ *
  * This file has the driver data of the standard objects; rdma/cxiverbs-native-abi.h, which it includes,
  * has the driver's own objects.
  */

@@ -360,9 +360,9 @@ struct cxi_abi_eq_destroy_resp {
  * CMDQ: a command queue. The ring starts with struct c_cq_status, rd_ptr 4, and takes commands from slot
  * 4 on; struct c_cmdq in the launch page has the write pointer that rings.
  *
- * CREATE  HANDLE* (new), LNI_HANDLE?, EQ_HANDLE? (for COMMAND_FAILURE events), CP_HANDLE* of transmit
- *         queues, absent for target ones, REQ* struct cxi_abi_cmdq_req, RESP* struct cxi_abi_cmdq_info.
- *         The ring gets at least 64 slots and becomes a power of two of whole pages. Cookies: ring and
+ * CREATE  HANDLE* (new), LNI_HANDLE?, EQ_HANDLE? (for COMMAND_FAILURE events), CP_HANDLE? (transmit queues
+ *         need it, target queues must not have it), REQ* struct cxi_abi_cmdq_req, RESP* struct
+ *         cxi_abi_cmdq_info. The ring gets at least 64 slots and becomes a power of two of whole pages. Cookies: ring and
  *         launch page, until DESTROY.
  *         EINVAL  unknown flag, policy or stat_pool above 3
  *         E2BIG   slots above 65536

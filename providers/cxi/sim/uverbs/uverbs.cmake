@@ -41,6 +41,7 @@ target_compile_definitions(cxi_sim_uverbs PRIVATE CXI_SIM_VERSION_MAJOR=${PROJEC
 
 cxv_test(cxi_sim_uverbs_test
   SOURCES
+    uverbs/tests/abi_text_test.cpp
     uverbs/tests/attach_test.cpp
     uverbs/tests/bridge_test.cpp
     uverbs/tests/cq_test.cpp
@@ -53,6 +54,9 @@ cxv_test(cxi_sim_uverbs_test
     uverbs/tests/qp_test.cpp
     uverbs/tests/schema_test.cpp
   LIBS cxi_sim_uverbs)
+
+target_compile_definitions(cxi_sim_uverbs_test PRIVATE
+  CXI_NATIVE_ABI_HEADER="${CMAKE_SOURCE_DIR}/kernel-headers/rdma/cxiverbs-native-abi.h")
 
 if(TARGET cxi_sim_nic)
   cxv_test(cxi_sim_uverbs_engine_test
