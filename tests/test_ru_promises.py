@@ -176,6 +176,10 @@ def test_garbage_in_a_command_ring_is_fatal_for_its_queue_pair_only(cassini):
     keep(cassini, "garbled-ring-is-fatal")
 
 
+def test_time_stamps_follow_the_clock_and_the_messages(cassini):
+    keep(cassini, "time-stamps")
+
+
 def test_a_full_completion_queue_loses_nothing(cassini):
     keep(cassini, "full-queue-loses-nothing")
 

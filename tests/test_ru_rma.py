@@ -59,20 +59,11 @@ def test_sides_of_two_jobs_do_not_meet_at_a_relative_server(cassini):
 @pytest.mark.parametrize(
     "options, words",
     [
-        ("-d nothing0", "nothing0"),
-        ("-i 2", "has no port 2"),
-        ("-g 200", "gid index 200"),
-        ("-t send", "--test must be rma, rma_ex or rma_ex64"),
-        ("-S 9", "--sge must be a number from 1 to 8"),
         ("-j 77", "no grant for VNI 77"),
         ("-j 65536", "refused a job"),
         ("-u 0xffffffffffffffff", "--user-rkey"),
-        ("-Q -b", "--auto-qpn"),
-        ("--ri 48", "--ri"),
         ("-b -J", "--job-mr and --absolute"),
-        ("-r 5000", "use a smaller --rx-depth"),
         ("-m 4096", "use a smaller --mtu"),
-        ("-m 1000", "--mtu must be"),
     ],
 )
 def test_bad_options_are_explained_in_one_line(cassini, options, words):

@@ -120,6 +120,9 @@ void Endpoint::make_queue_pair() {
   cq_attr.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM |
                      IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SRC_ID | IBV_WC_EX_WITH_JOB_ID;
   if (options_.imm64) cq_attr.wc_flags |= IBV_WC_EX_WITH_IMM64;
+  if (options_.timestamps)
+    cq_attr.wc_flags |=
+        IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
   cq_ = ibv_create_cq_ex(context_.get(), &cq_attr);
   if (!cq_) fail("create CQ", errno);
   cq_owner_.reset(ibv_cq_ex_to_cq(cq_));
@@ -346,6 +349,11 @@ bool Endpoint::poll(Completion& completion) {
   completion.status = cq_->status;
   completion.vendor_err = ibv_wc_read_vendor_err(cq_);
   completion.opcode = ibv_wc_read_opcode(cq_);
+  completion.qp_num = ibv_wc_read_qp_num(cq_);
+  if (options_.timestamps) {
+    completion.raw_time = ibv_wc_read_completion_ts(cq_);
+    completion.wall_ns = ibv_wc_read_completion_wallclock_ns(cq_);
+  }
   if (completion.status == IBV_WC_SUCCESS && (completion.opcode & IBV_WC_RECV)) {
     completion.wc_flags = ibv_wc_read_wc_flags(cq_);
     completion.byte_len = ibv_wc_read_byte_len(cq_);

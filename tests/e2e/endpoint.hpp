@@ -32,8 +32,9 @@ struct Options {
   std::function<ibv_job*(ibv_context*)> make_job = {};  // instead of allocating it
   uint32_t depth = 16;                                  // send and receive work requests
   uint32_t sges = 1;
-  bool events = false;          // sleep on the completion channel instead of polling
-  bool imm64 = false;           // ask for 64-bit immediate data
+  bool events = false;  // sleep on the completion channel instead of polling
+  bool imm64 = false;   // ask for 64-bit immediate data
+  bool timestamps = false;
   bool rma = false;             // peers may read, write and change the buffer
   bool indexed = false;         // the buffer's region has a portal index of its own
   std::optional<uint32_t> qpn;  // asked for
@@ -52,7 +53,8 @@ struct Completion {
   unsigned wc_flags;
   uint64_t imm;    // in host order
   uint32_t imm32;  // the same, of a message with 32 bits
-  uint32_t job_id, src_id, src_qp;
+  uint32_t job_id, src_id, src_qp, qp_num;
+  uint64_t raw_time, wall_ns;  // where they were asked for
 };
 
 enum class Operation {

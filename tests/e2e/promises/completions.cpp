@@ -2,6 +2,7 @@
 //
 // Completion counters, and events that are asked for.
 #include <poll.h>
+#include <time.h>
 
 #include <atomic>
 #include <thread>
@@ -204,6 +205,56 @@ void shared_queue(const Place& place, Wire&) {
   expect(ibv_poll_cq(bench.cq.get(), 1, &wc) == 0, "a completion too many");
 }
 
+uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return uint64_t{1'000'000'000} * static_cast<uint64_t>(time.tv_sec) +
+         static_cast<uint64_t>(time.tv_nsec);
+}
+
+// Time stamps lie between what the clock of the program says before and after, and a message
+// arrives before its sender hears of it. The NIC's own clock counts nanoseconds.
+void timed(const Place&, Wire& wire, bool sender, const std::string& device) {
+  e2e::Options mine = options(device);
+  mine.timestamps = true;
+  Acquainted me(mine, wire);
+  ibv_device_attr_ex attr{};
+  expect_error(ibv_query_device_ex(me.context(), nullptr, &attr), 0, "query the device");
+  expect_equal(attr.hca_core_clock, 1'000'000, "the NIC's clock in kHz");
+  uint64_t last = 0;
+  for (uint32_t round = 0; round < 20; ++round) {
+    uint64_t before = now();
+    if (!sender) expect_error(me.post_recv(1, 100), 0, "post a receive");
+    sync(wire);
+    if (sender) {
+      Request request{};
+      request.operation = Operation::send;
+      request.bytes = 100;
+      expect_error(me.post(request), 0, "post");
+    }
+    Completion completion = me.wait();
+    expect_status(completion, IBV_WC_SUCCESS, "a message");
+    expect_equal(completion.qp_num, me.qp()->qp_num, "the queue pair of the completion");
+    expect(before <= completion.wall_ns && completion.wall_ns <= now(),
+           "a completion happened before its request or after it was seen");
+    expect(completion.wall_ns > last, "time stamps go back");
+    last = completion.wall_ns;
+    wire.put(completion.wall_ns);
+    wire.put(completion.raw_time);
+    auto wall = wire.take<uint64_t>(), raw = wire.take<uint64_t>();
+    if (sender) std::swap(wall, completion.wall_ns);
+    expect(completion.wall_ns <= wall, "a sender heard of an arrival before it was");
+    if (sender) std::swap(raw, completion.raw_time);
+    expect_equal(raw - completion.raw_time, wall - completion.wall_ns, "the time between the two");
+  }
+}
+void timed_here(const Place& place, Wire& wire) {
+  timed(place, wire, true, place.here_dev);
+}
+void timed_there(const Place& place, Wire& wire) {
+  timed(place, wire, false, place.there_dev);
+}
+
 // More arrivals than the target's queue holds: the rest waits at the sender, and none is lost.
 constexpr uint32_t flood = 400;
 
@@ -248,6 +299,7 @@ std::span<const Promise> of_completions() {
   static const Promise list[] = {
       {"counters-count", counters_here, counters_there},
       {"solicited-completions-wake", solicited_here, solicited_there},
+      {"time-stamps", timed_here, timed_there},
       {"full-queue-loses-nothing", overrun_here, overrun_there},
       {"threads-share-a-completion-queue", shared_queue},
   };

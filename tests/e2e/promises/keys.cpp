@@ -146,14 +146,19 @@ class Initiator {
                std::optional<uint32_t> jkey = {}) {
     std::string name =
         what + ": " + e2e::name(operation) + " of " + std::to_string(bytes) + " bytes";
-    endpoint_.fill(bytes, 5);
-    Completion completion = access(operation, key, address, bytes, jkey);
-    expect_status(completion, status, name);
-    expect_equal(completion.vendor_err, vendor_err, name + ": vendor_err");
-    endpoint_.check(bytes, 5);  // a read has brought nothing
-    endpoint_.clear();
-    wire_.put('u');
-    wire_.take<char>();
+    bool can_be_inline =
+        operation != Operation::read && !e2e::is_atomic(operation) && bytes > 0 && bytes <= 192;
+    for (bool use_inline : {false, true}) {
+      if (use_inline && !can_be_inline) break;
+      endpoint_.fill(bytes, 5);
+      Completion completion = access(operation, key, address, bytes, jkey, use_inline);
+      expect_status(completion, status, name);
+      expect_equal(completion.vendor_err, vendor_err, name + ": vendor_err");
+      endpoint_.check(bytes, 5);  // a read has brought nothing
+      endpoint_.clear();
+      wire_.put('u');
+      wire_.take<char>();
+    }
   }
 
   void allowed(const std::string& what, Operation operation, Key key, uint64_t address,
@@ -190,8 +195,9 @@ class Initiator {
 
  private:
   Completion access(Operation operation, Key key, uint64_t address, size_t bytes,
-                    std::optional<uint32_t> jkey) {
+                    std::optional<uint32_t> jkey, bool use_inline = false) {
     Request request{};
+    request.use_inline = use_inline;
     request.operation = operation;
     request.wr_id = ++wr_id_;
     request.bytes = bytes;
