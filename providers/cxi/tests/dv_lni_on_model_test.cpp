@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Direct verbs in front of the software NIC: logical NIs, communication profiles, PIDs and domains.
+#include <atomic>
+#include <thread>
+
 #include "dv_on_model.hpp"
 
 namespace on_model {
@@ -144,6 +147,27 @@ TEST_F(Lnis, AreBusyWhileAnythingLivesOnThem) {
   }
   // Nothing has changed: it still makes things.
   EXPECT_TRUE(make_cp(lni));
+}
+
+TEST_F(Lnis, ServeSeveralThreadsAtOnce) {
+  // What is made at once is told apart, and every object finds its way out of the context's list.
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> refused = 0;
+  for (unsigned i = 0; i < 4; i++)
+    threads.emplace_back([&] {
+      for (unsigned round = 0; round < 20; round++) {
+        std::vector<cxidv_ct*> counters;
+        for (unsigned n = 0; n < 8; n++)
+          counters.push_back(cxidv_create_ct(lni.get(), nullptr));
+        cxidv_domain* domain = cxidv_create_domain(lni.get(), first_vni, C_PID_ANY);
+        if (!domain || !cxidv_context_lni(context.get()) || cxidv_destroy_domain(domain)) refused++;
+        for (cxidv_ct* counter : counters)
+          if (!counter || cxidv_destroy_ct(counter)) refused++;
+      }
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(refused, 0u);
 }
 
 class Profiles : public Native {

@@ -397,6 +397,8 @@ TEST_F(Gone, DevicesMakeNothingAndLetEverythingBeDestroyed) {
   EXPECT_EQ(cxidv_query_device(context.get(), &device, sizeof device), EIO);
   std::size_t count = 0;
   EXPECT_EQ(cxidv_list_svcs(context.get(), nullptr, &count), EIO);
+  std::uint64_t word = 0;
+  EXPECT_EQ(cxidv_read_csr(context.get(), C_MB_STS_REV_OFFSET, &word, sizeof word), EIO);
   // The owners here expect 0 of every destroy call.
 }
 
