@@ -24,7 +24,7 @@ class CxidvHeaders(Headers):
     def __init__(self):
         super().__init__(public_headers())
         self.functions = {name for name in self.functions if not name.startswith(HELPER)}
-        around = [GENERATED / "ethernet" / "cassini_user_defs.h", *(VERBS / "infiniband").glob("*.h")]
+        around = [*(GENERATED / "ethernet").glob("*.h"), *(VERBS / "infiniband").glob("*.h")]
         others = Headers([path for path in around if path.is_file()])
         self.names |= others.names
         self.others = others.functions
