@@ -11,20 +11,20 @@
 #include "nic/trace_text.hpp"
 
 namespace sim::nic {
-namespace {
-
-bool brings_reply(unsigned opcode) {
-  return opcode == C_CMD_GET || opcode == C_CMD_FETCHING_ATOMIC;
+// A group may have as many trackers as it leaves free: whatever one group does, and the next one
+// then, there are some for the others.
+bool Nic::may_take_spt(unsigned rgid) const {
+  return groups_[rgid].trackers < free_spts_.size();
 }
 
-}  // namespace
-
-uint16_t Nic::take_spt() {
+uint16_t Nic::take_spt(unsigned rgid) {
   const uint16_t spt = free_spts_.front();
   free_spts_.pop_front();
   Message& m = messages_[spt];
   m = {};
   m.busy = true;
+  m.rgid = static_cast<uint16_t>(rgid);
+  groups_[rgid].trackers++;
   m.seq = next_seq_++ & 0xfff;
   m.progress_ns = now_ns_;
   busy_messages_++;
@@ -35,6 +35,7 @@ uint16_t Nic::take_spt() {
 
 void Nic::free_spt(uint16_t spt, bool may_still_be_answered) {
   messages_[spt].busy = false;
+  groups_[messages_[spt].rgid].trackers--;
   busy_messages_--;
   // The last one used is warm; one that a late answer could hit is used again as late as possible.
   if (may_still_be_answered)
@@ -74,7 +75,7 @@ void Nic::post(EventQueue& queue, const EventBytes& event) {
 
 void Nic::sent_locally(const Message& m) {
   const CommandOptions& o = m.options;
-  if (o.event_ct_send) count(o.ct, true, o.event_ct_bytes ? m.request_len : 1);
+  if (o.event_ct_send) count(m.rgid, o.ct, true, o.event_ct_bytes ? m.request_len : 1);
   if (o.eq == 0 || m.no_match || o.event_send_disable || o.event_success_disable || m.rendezvous)
     return;
   EventQueue* queue = eq(o.eq);
@@ -132,7 +133,8 @@ void Nic::finish(uint16_t spt, int return_code, bool by_target, uint32_t mlength
     say("message {}: {} length {} in {}{}", spt,
         name_of_return_code(static_cast<unsigned>(return_code)), mlength, name_of_list(list),
         by_target ? " (target)" : "");
-  if (reply ? o.event_ct_reply : o.event_ct_ack) count(o.ct, good, o.event_ct_bytes ? mlength : 1);
+  if (reply ? o.event_ct_reply : o.event_ct_ack)
+    count(m.rgid, o.ct, good, o.event_ct_bytes ? mlength : 1);
   EventQueue* queue = o.eq != 0 ? eq(o.eq) : nullptr;
   if (queue && queue->rgid() == m.rgid && (!good || (!m.no_match && !o.event_success_disable))) {
     InitiatorEvent event;
@@ -165,6 +167,12 @@ void Nic::finish_part(uint16_t parent, int return_code, bool by_target, uint32_t
   if (m.parts == 0 && m.all_sent) finish(parent, C_RC_OK, false, m.placed, list);
 }
 
+// How a message ends that has not been answered: an atomic operation that is not known to have been
+// carried out is not repeated (behaviour 10.1).
+int Nic::lost(const Message& m) {
+  return is_atomic(m.opcode) && m.options.restricted ? C_RC_CANCELED : C_RC_UNDELIVERABLE;
+}
+
 bool Nic::give_up() {
   uint64_t oldest = now_ns_;
   bool any = false;
@@ -178,7 +186,7 @@ bool Nic::give_up() {
     say("message {}: no answer from nid {}", spt, m.peer);
     stats_.tracking.timeouts++;
     any = true;
-    finish(spt, C_RC_UNDELIVERABLE, false, 0, 0, true);
+    finish(spt, lost(m), false, 0, 0, true);
   }
   next_give_up_ns_ = oldest + config_.give_up_ns;
   return any;
@@ -191,7 +199,7 @@ void Nic::abandon(fabric::Packet&& packet) {
     if (m.busy && (restricted || m.seq == request->seq)) {
       stats_.tracking.timeouts++;
       say("message {}: nid {} cannot be reached", request->spt, m.peer);
-      finish(request->spt, C_RC_UNDELIVERABLE, false, 0, 0);
+      finish(request->spt, lost(m), false, 0, 0);
     }
   }
   wire_.give(std::move(packet));
@@ -211,6 +219,13 @@ void Nic::end_queue_messages(unsigned queue, int return_code) {
   for (uint16_t spt = 0; spt < messages_.size(); spt++)
     if (messages_[spt].busy && messages_[spt].queue == queue)
       finish(spt, return_code, false, 0, 0, true);
+}
+
+// The entry is gone, and with it whoever would be told. What still arrives finds nobody waiting.
+void Nic::forget_rendezvous(unsigned n) {
+  for (uint16_t spt = 0; spt < messages_.size(); spt++)
+    if (messages_[spt].busy && messages_[spt].rendezvous && messages_[spt].pte == n)
+      free_spt(spt, true);
 }
 
 }  // namespace sim::nic

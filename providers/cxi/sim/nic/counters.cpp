@@ -40,21 +40,22 @@ Nic::Outcome Nic::execute_counter(CommandQueue& queue, const TxCommand& c) {
       return {C_RC_OK};
     case C_CMD_CT_CANCEL:
       say("queue {}: CT_CANCEL {}", queue.index, c.ct);
-      triggered_entries_ -= static_cast<unsigned>(ct(c.ct)->cancel());
+      groups_[queue.rgid].triggered->in_use -= static_cast<unsigned>(ct(c.ct)->cancel());
       return {C_RC_OK};
     default:
       break;
   }
-  if (triggered_entries_ >= C_NUM_TLES) return {C_RC_OK, true};
-  triggered_entries_++;
+  TriggeredEntries& entries = *groups_[queue.rgid].triggered;
+  if (entries.in_use >= entries.most) return {C_RC_OK, true};
+  entries.in_use++;
   say("queue {}: waits for ct {} to reach {}", queue.index, c.trig_ct, c.threshold);
   ct(c.trig_ct)->wait(c.threshold, {c, queue.index});
   counter_changed(c.trig_ct);
   return {C_RC_OK};
 }
 
-void Nic::count(unsigned n, bool success, uint64_t amount) {
-  Counter* counter = ct(n);
+void Nic::count(unsigned rgid, unsigned n, bool success, uint64_t amount) {
+  Counter* counter = ct_of(rgid, n);
   if (!counter) return;
   counter->add(success ? amount : 0, success ? 0 : 1);
   say("ct {}: {} success {} failure", n, counter->success(), counter->failure());
@@ -67,12 +68,21 @@ void Nic::counter_changed(unsigned n) {
     due_.emplace_back(n, std::move(*op));
 }
 
+// Entries of all owners: what waits, and what has come due.
+size_t Nic::triggered_in_use() const {
+  size_t in_use = due_.size();
+  for (const auto& counter : cts_)
+    if (counter) in_use += counter->waiting();
+  return in_use;
+}
+
 bool Nic::fire_due() {
   bool any = false;
   for (unsigned i = 0; i < fired_per_pass && !due_.empty(); i++) {
+    const CommandQueue* queue = cmdq(due_.front().second.queue);
     if (!fire(due_.front().second)) break;
     due_.pop_front();
-    triggered_entries_--;
+    groups_[queue->rgid].triggered->in_use--;
     any = true;
   }
   return any;
@@ -82,11 +92,10 @@ bool Nic::fire_due() {
 bool Nic::fire(const TriggeredOp& op) {
   const TxCommand& c = op.command;
   CommandQueue* queue = cmdq(op.queue);
-  if (!queue) return true;
   switch (c.opcode) {
     case C_CMD_CT_TRIG_SET:
     case C_CMD_CT_TRIG_INC: {
-      Counter* counter = ct(c.ct);
+      Counter* counter = ct_of(queue->rgid, c.ct);
       if (!counter) return true;
       if (c.opcode == C_CMD_CT_TRIG_INC) {
         counter->add(c.set_success ? c.success : 0, c.set_failure ? c.failure : 0);
@@ -98,7 +107,7 @@ bool Nic::fire(const TriggeredOp& op) {
       return true;
     }
     case C_CMD_CT_TRIG_EVENT: {
-      if (Counter* counter = ct(c.trig_ct)) counter->write_back();
+      ct(c.trig_ct)->write_back();
       EventQueue* events = c.eq != 0 ? eq(c.eq) : nullptr;
       if (events && events->rgid() == queue->rgid)
         post(*events, encode_triggered_op(c.trig_ct, c.threshold, events->initiator_long(),

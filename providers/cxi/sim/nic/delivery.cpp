@@ -17,10 +17,6 @@ namespace {
 
 constexpr unsigned gets_per_pass = 2;  // pieces of one get
 
-bool is_atomic(unsigned opcode) {
-  return opcode == C_CMD_ATOMIC || opcode == C_CMD_FETCHING_ATOMIC;
-}
-
 uint8_t event_of(unsigned opcode) {
   switch (opcode) {
     case C_CMD_GET:
@@ -58,6 +54,11 @@ int Nic::write_target(const Delivery& d, uint64_t address, std::span<const std::
   stats_.addresses.refused += rc != C_RC_OK;
   stats_.arriving.writes += wire_packets(in.size());
   return rc;
+}
+
+// Nobody answers a multicast, and a switch has answered a high-rate put.
+bool Nic::is_answered(const Request& r) {
+  return r.dscp != hrp_dscp && dfa_kind(r.dfa) != DfaKind::multicast;
 }
 
 void Nic::send_packet(fabric::Packet&& packet) {
@@ -141,7 +142,7 @@ void Nic::unlink_automatically(PortalEntry& entry, uint32_t node, Delivery& deli
     post_target(entry, event, &delivery);
   }
   nodes.unlink(entry.lists[n.list], node);
-  nodes.give(node);
+  give_entry(entry, node);
 }
 
 Delivery Nic::accept(PortalEntry& entry, const Request& r, const Decision& decision) {
@@ -167,7 +168,7 @@ Delivery Nic::accept(PortalEntry& entry, const Request& r, const Decision& decis
   const uint32_t data = r.opcode == C_CMD_RENDEZVOUS_PUT ? r.eager_length : r.request_len;
   d.mlength = static_cast<uint32_t>(std::min<uint64_t>(data, d.space));
   d.return_code = C_RC_OK;
-  d.no_answer = dfa_kind(r.dfa) == DfaKind::multicast;
+  d.no_answer = !is_answered(r);
   d.request = r;
   auto& l = stats_.lists;
   l.good++;
@@ -209,7 +210,7 @@ Delivery Nic::accept(PortalEntry& entry, const Request& r, const Decision& decis
     // A rendezvous takes its whole length; the rest arrives later.
     const uint64_t taken =
         d.rendezvous_event ? std::min<uint64_t>(r.request_len, d.space) : d.mlength;
-    n.local_offset += taken;
+    n.local_offset = next_place(n, taken, entry.config.align_lm);
   }
   const uint64_t left = n.manage_local ? n.length - n.local_offset : 0;
   const uint64_t least = uint64_t{n.min_free};
@@ -481,7 +482,7 @@ void Nic::complete(Delivery& d) {
     if (good ? d.success_event : d.comm_event)
       post_target(*entry, event, d.success_event ? &d : nullptr);
     if (d.rendezvous_event && good && d.comm_event) post_rendezvous(*entry, d, get_issued);
-    if (d.count) count(d.ct, good, d.count_bytes ? d.mlength : 1);
+    if (d.count) count(d.rgid, d.ct, good, d.count_bytes ? d.mlength : 1);
   }
   release_promises(d);
   if (d.no_answer) return wire_.give(std::move(answer));

@@ -16,6 +16,7 @@ constexpr unsigned entries_per_element = 16384;
 constexpr unsigned trackers = 2048;
 constexpr unsigned slot_bytes = 64;
 constexpr unsigned most_reserved = 16383;
+constexpr unsigned high_rate_put = 1;  // traffic class type
 
 bool word_aligned(const SharedPages& pages, size_t bytes) {
   return pages.bytes.size() >= bytes && reinterpret_cast<uintptr_t>(pages.bytes.data()) % 8 == 0;
@@ -38,10 +39,10 @@ void put(std::vector<std::unique_ptr<T>>& table, unsigned n, std::unique_ptr<T> 
 // DSCPs of unrestricted requests under the default QoS profile (behaviour 3.3).
 uint8_t dscp_of(unsigned tc, unsigned tc_type) {
   constexpr uint8_t of_class[] = {14, 10, 6, 2};
-  constexpr uint8_t hrp = 50, restricted = 30, coll_leaf = 52;
+  constexpr uint8_t restricted = 30, coll_leaf = 52;
   switch (tc_type) {
-    case 1:
-      return hrp;
+    case high_rate_put:
+      return hrp_dscp;
     case 2:
       return restricted;
     case 3:
@@ -69,6 +70,7 @@ Nic::Nic(const DeviceConfig& config, fabric::Fabric& fabric, Clock& clock, Trace
       wire_(fabric, config.nid, config.give_up_ns, stats_),
       memory_(config.iova_seed),
       groups_(C_NUM_RGIDS),
+      whole_device_(std::make_shared<TriggeredEntries>(TriggeredEntries{C_NUM_TLES, 0})),
       pools_{EntryPool(entries_per_element), EntryPool(entries_per_element),
              EntryPool(entries_per_element), EntryPool(entries_per_element)},
       messages_(trackers),
@@ -82,11 +84,11 @@ Nic::~Nic() {
   if (attached_) fabric_.detach(config_.nid);
 }
 
-Made<unsigned> Nic::alloc_rgid() {
+Made<unsigned> Nic::alloc_rgid(std::shared_ptr<TriggeredEntries> triggered) {
   for (unsigned rgid = 1; rgid < C_NUM_RGIDS; rgid++) {
     if (groups_[rgid].used) continue;
-    groups_[rgid] = {};
     groups_[rgid].used = true;
+    groups_[rgid].triggered = triggered ? std::move(triggered) : whole_device_;
     return {rgid, 0};
   }
   return {0, ENOSPC};
@@ -94,7 +96,8 @@ Made<unsigned> Nic::alloc_rgid() {
 
 void Nic::free_rgid(unsigned rgid) {
   if (rgid >= groups_.size()) return;
-  groups_[rgid] = {};
+  groups_[rgid].used = false;
+  groups_[rgid].profiles = {};
   memory_.forget(rgid);
 }
 
@@ -102,7 +105,7 @@ int Nic::set_cp(unsigned rgid, unsigned lcid, uint16_t vni, unsigned tc, unsigne
   if (rgid >= groups_.size() || !groups_[rgid].used || lcid >= C_COMM_PROF_PER_CQ || vni == 0 ||
       tc > 3 || tc_type > 3)
     return EINVAL;
-  groups_[rgid].profiles[lcid] = {true, vni, dscp_of(tc, tc_type)};
+  groups_[rgid].profiles[lcid] = {true, vni, dscp_of(tc, tc_type), tc_type == high_rate_put};
   return 0;
 }
 
@@ -257,13 +260,11 @@ void Nic::destroy_cmdq(unsigned index) {
   if (!cmdq(index)->stopped) stop_cmdq(index);
   for (auto* bells : {&active_, &sleeping_})
     std::erase_if(*bells, [&](const Doorbell& bell) { return bell.queue == index; });
+  unsigned& entries = groups_[cmdq(index)->rgid].triggered->in_use;
   for (auto& counter : cts_)  // what waits for a counter came through some queue
-    if (counter) triggered_entries_ -= static_cast<unsigned>(counter->cancel_of(index));
-  std::erase_if(due_, [&](const auto& due) {
-    if (due.second.queue != index) return false;
-    triggered_entries_--;
-    return true;
-  });
+    if (counter) entries -= static_cast<unsigned>(counter->cancel_of(index));
+  entries -= static_cast<unsigned>(
+      std::erase_if(due_, [&](const auto& due) { return due.second.queue == index; }));
   cmdqs_[index].reset();
 }
 

@@ -34,9 +34,16 @@ struct DeviceConfig {
   unsigned pid_bits = 9;
   uint32_t cassini_version = 0x21;
   bool drop_count_counts_trigger = true;  // Cassini 2 counts the message that disabled the entry
+  bool rendezvous_get = true;             // the NIC fetches the rest of a rendezvous itself
   uint64_t iova_seed = 1;  // address contexts get bases derived from it, never the VA
   uint64_t give_up_ns =
       30'000'000'000;  // a peer that has not answered for so long is UNDELIVERABLE
+};
+
+// Entries for triggered operations, which are not shared: those that all groups of one owner have
+// together (behaviour 7.4).
+struct TriggeredEntries {
+  unsigned most = 0, in_use = 0;
 };
 
 struct EqConfig {
@@ -68,7 +75,9 @@ struct CmdqConfig {
 };
 
 struct PteConfig {
-  unsigned eqn = 0;  // 0: none
+  unsigned eqn = 0;                 // 0: none
+  unsigned list_entries = 0;        // that are kept for it; further ones are those kept for nobody
+  std::optional<unsigned> element;  // of the four that process lists; in turn, if it is not told
   bool matching = false;
   bool flow_control = false;
   bool long_events = false;
@@ -121,7 +130,9 @@ class Device {
   virtual const DeviceConfig& config() const = 0;
 
   // Resource groups (1..255) own address contexts and may name only their own EQs, CTs and PTEs.
-  virtual Made<unsigned> alloc_rgid() = 0;
+  // Triggered operations of the group take theirs from `triggered`; null: the whole device's.
+  virtual Made<unsigned> alloc_rgid(std::shared_ptr<TriggeredEntries> triggered) = 0;
+  Made<unsigned> alloc_rgid() { return alloc_rgid(nullptr); }
   virtual void free_rgid(unsigned rgid) = 0;  // everything in it has been destroyed before
 
   // Communication profiles: an LCID of a resource group stands for a VNI and a traffic class.
@@ -156,6 +167,8 @@ class Device {
 
   virtual Made<unsigned> create_pte(unsigned rgid, const PteConfig& config) = 0;
   virtual void destroy_pte(unsigned pte) = 0;
+  // Keeps more list entries for it, or fewer.
+  virtual void keep_entries(unsigned pte, int delta) = 0;
   virtual int set_pte_state(unsigned pte, PteState state, uint32_t drop_count) = 0;
   virtual Made<PteStatus> query_pte(unsigned pte) = 0;
   // The Unexpected list's offsets, oldest first; returns how many there are.

@@ -10,6 +10,15 @@
 #include "nic/trace_text.hpp"
 
 namespace sim::nic {
+namespace {
+
+constexpr auto cached_entries = 256;
+
+bool uses_cache(const std::unique_ptr<PortalEntry>& entry) {
+  return entry && !entry->config.matching && !entry->config.space_check;
+}
+
+}  // namespace
 
 Made<unsigned> Nic::create_pte(unsigned rgid, const PteConfig& config) {
   if (rgid >= groups_.size() || !groups_[rgid].used) return {0, EINVAL};
@@ -21,8 +30,13 @@ Made<unsigned> Nic::create_pte(unsigned rgid, const PteConfig& config) {
   auto entry = std::make_unique<PortalEntry>();
   entry->index = n;
   entry->rgid = rgid;
-  entry->pool = next_pool_++ % pools_.size();
+  entry->pool = config.element.value_or(next_pool_++) % pools_.size();
+  pools_[entry->pool].keep(entry->account, static_cast<int>(config.list_entries));
   entry->config = config;
+  // Entries that match nothing need not look at lengths while a cache holds their buffers; it has
+  // room for so many of them, the next ones do look (behaviour 5.1).
+  if (!config.matching && std::ranges::count_if(ptes_, uses_cache) >= cached_entries)
+    entry->config.space_check = true;
   if (n >= ptes_.size()) ptes_.resize(n + 1);
   ptes_[n] = std::move(entry);
   return {n, 0};
@@ -34,9 +48,19 @@ void Nic::destroy_pte(unsigned n) {
   unmap_multicast(n);
   table_.unmap_all(n);
   reset_lists(n);
-  parked_packets_ -= parked_.contains(n) ? parked_[n].size() : 0;
-  parked_.erase(n);
+  forget_rendezvous(n);
+  if (const auto waiting = parked_.find(n); waiting != parked_.end()) {
+    parked_packets_ -= waiting->second.size();
+    for (const auto& parked : waiting->second)
+      parked_bytes_ -= parked.packet.payload.size();
+    parked_.erase(waiting);
+  }
+  pool(*entry).keep(entry->account, -static_cast<int>(entry->account.kept));
   ptes_[n].reset();
+}
+
+void Nic::keep_entries(unsigned n, int delta) {
+  if (PortalEntry* entry = pte(n)) pool(*entry).keep(entry->account, delta);
 }
 
 int Nic::set_pte_state(unsigned n, PteState state, uint32_t drop_count) {
@@ -73,7 +97,7 @@ int Nic::append(unsigned n, const ListEntry& e) {
   PortalEntry* entry = pte(n);
   if (!entry || e.list >= C_PTL_LIST_UNEXPECTED || e.lac >= C_NUM_LACS || e.buffer_id > 0xffff)
     return EINVAL;
-  if (pool(*entry).in_use() >= pool(*entry).most()) return ENOSPC;
+  if (!pool(*entry).may_take(entry->account)) return ENOSPC;
   ListNode node;
   node.list = static_cast<uint8_t>(e.list);
   node.buffer_id = static_cast<uint16_t>(e.buffer_id);
@@ -103,7 +127,7 @@ void Nic::reset_lists(unsigned n) {
   now_ns_ = clock_.monotonic_ns();
   cancel_deliveries(n, std::nullopt, std::nullopt, false);
   for (auto& list : entry->lists)
-    pool(*entry).clear(list);
+    pool(*entry).clear(list, entry->account);
   entry->appends_dropped = false;
 }
 
@@ -155,12 +179,10 @@ Made<unsigned> Nic::create_ct(unsigned rgid, std::shared_ptr<GuestMemory> memory
 void Nic::destroy_ct(unsigned n) {
   Counter* counter = ct(n);
   if (!counter) return;
-  triggered_entries_ -= static_cast<unsigned>(counter->cancel());
-  std::erase_if(due_, [&](const auto& due) {
-    if (due.first != n) return false;
-    triggered_entries_--;
-    return true;
-  });
+  unsigned& entries = groups_[counter->rgid()].triggered->in_use;
+  entries -= static_cast<unsigned>(counter->cancel());
+  entries -=
+      static_cast<unsigned>(std::erase_if(due_, [&](const auto& due) { return due.first == n; }));
   cts_[n].reset();
 }
 

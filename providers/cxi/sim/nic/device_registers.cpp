@@ -48,7 +48,7 @@ LiveWords Nic::live_words() {
     });
   }
   value(csr::c_cq_sts_tle_in_use::csr_offset,
-        [this] { return csr::c_cq_sts_tle_in_use::count::encode(triggered_entries_); });
+        [this] { return csr::c_cq_sts_tle_in_use::count::encode(triggered_in_use()); });
   value(csr::c_pct_prf_spt_status::csr_offset, [this] {
     using status = csr::c_pct_prf_spt_status;
     return status::spt_in_use::encode(busy_messages_) |

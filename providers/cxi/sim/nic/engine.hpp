@@ -54,6 +54,7 @@ struct Message {
   uint16_t rgid = 0;
   uint16_t seq = 0;
   uint16_t parent = no_message;  // of which this is a part
+  uint16_t pte = 0;              // whose rendezvous this get is for
   uint16_t parts = 0;            // not answered yet, of a restricted transfer in several packets
   bool all_sent = false;         // no further part follows
   bool parts_by_target = false;  // who is to blame for local_rc
@@ -136,7 +137,7 @@ class Nic final : public Device, private fabric::Endpoint {
   bool attached() const { return attached_; }
 
   const DeviceConfig& config() const override { return config_; }
-  Made<unsigned> alloc_rgid() override;
+  Made<unsigned> alloc_rgid(std::shared_ptr<TriggeredEntries> triggered) override;
   void free_rgid(unsigned rgid) override;
   int set_cp(unsigned rgid, unsigned lcid, uint16_t vni, unsigned tc, unsigned tc_type) override;
   void clear_cp(unsigned rgid, unsigned lcid) override;
@@ -158,6 +159,7 @@ class Nic final : public Device, private fabric::Endpoint {
   void destroy_cmdq(unsigned index) override;
   Made<unsigned> create_pte(unsigned rgid, const PteConfig& config) override;
   void destroy_pte(unsigned pte) override;
+  void keep_entries(unsigned pte, int delta) override;
   int set_pte_state(unsigned pte, PteState state, uint32_t drop_count) override;
   Made<PteStatus> query_pte(unsigned pte) override;
   unsigned unexpected_offsets(unsigned pte, std::span<uint64_t> out) override;
@@ -192,10 +194,13 @@ class Nic final : public Device, private fabric::Endpoint {
     bool valid = false;
     uint16_t vni = 0;
     uint8_t dscp = 0;
+    bool hrp = false;
   };
   struct Group {
     bool used = false;
+    unsigned trackers = 0;  // in use
     std::array<Profile, 16> profiles;
+    std::shared_ptr<TriggeredEntries> triggered;
   };
   struct Doorbell {  // one cache line of the queue is read when nothing happens: the word itself
     const uint64_t* at;
@@ -248,7 +253,8 @@ class Nic final : public Device, private fabric::Endpoint {
   int read_source(const Message& message, unsigned lac, uint64_t address, std::span<std::byte> out);
 
   // completion.cpp
-  uint16_t take_spt();
+  bool may_take_spt(unsigned rgid) const;
+  uint16_t take_spt(unsigned rgid);
   void free_spt(uint16_t spt, bool may_still_be_answered);
   void sent_locally(const Message& message);
   void handle_response(fabric::Packet&& packet);
@@ -258,9 +264,11 @@ class Nic final : public Device, private fabric::Endpoint {
                    unsigned list);
   void post(EventQueue& queue, const EventBytes& event);
   void notify(EventQueue& queue);
+  static int lost(const Message& message);
   bool give_up();
   void abandon(fabric::Packet&& packet);
   void end_queue_messages(unsigned queue, int return_code);
+  void forget_rendezvous(unsigned pte);
 
   // receive.cpp
   void handle_packet(fabric::Packet&& packet);
@@ -287,6 +295,9 @@ class Nic final : public Device, private fabric::Endpoint {
   Decision shortage(PortalEntry& entry, unsigned reason);
   void change_state(PortalEntry& entry, PteState state, unsigned reason);
   bool park(unsigned pte, const Request& request, fabric::Packet& packet);
+  bool may_park() const;
+  void park_continuation(std::deque<Parked>& packets, const Request& request,
+                         fabric::Packet&& packet);
   void unpark(unsigned pte);
 
   // delivery.cpp
@@ -301,6 +312,7 @@ class Nic final : public Device, private fabric::Endpoint {
   bool serve(Serving& serving);
   void complete(Delivery& delivery);
   void count_delivery(const Delivery& delivery);
+  static bool is_answered(const Request& request);
   void respond(const Request& request, int return_code, uint32_t mlength, unsigned list);
   void respond(const Request& request, int return_code, uint32_t mlength, unsigned list,
                uint32_t offset, bool last, std::span<const std::byte> data);
@@ -330,16 +342,24 @@ class Nic final : public Device, private fabric::Endpoint {
 
   // counters.cpp
   Outcome execute_counter(CommandQueue& queue, const TxCommand& command);
-  void count(unsigned ct, bool success, uint64_t amount);
+  void count(unsigned rgid, unsigned ct, bool success, uint64_t amount);
   void counter_changed(unsigned ct);
   bool fire_due();
   bool fire(const TriggeredOp& op);
+  size_t triggered_in_use() const;
 
   EventQueue* eq(unsigned eqn) const { return eqn < eqs_.size() ? eqs_[eqn].get() : nullptr; }
   PortalEntry* pte(unsigned n) const { return n < ptes_.size() ? ptes_[n].get() : nullptr; }
   CommandQueue* cmdq(unsigned n) const { return n < cmdqs_.size() ? cmdqs_[n].get() : nullptr; }
   Counter* ct(unsigned n) const { return n < cts_.size() ? cts_[n].get() : nullptr; }
+  // A counter by the number that a command or an entry named earlier: it may be another's by now.
+  Counter* ct_of(unsigned rgid, unsigned n) const {
+    Counter* counter = ct(n);
+    return counter && counter->rgid() == rgid ? counter : nullptr;
+  }
   EntryPool& pool(const PortalEntry& entry) { return pools_[entry.pool]; }
+  uint32_t take_entry(PortalEntry& entry) { return pool(entry).take(entry.account); }
+  void give_entry(PortalEntry& entry, uint32_t node) { pool(entry).give(node, entry.account); }
   bool tracing() const { return trace_on_; }
   template <class... A>
   void say(const char* format, const A&... arguments);
@@ -361,6 +381,7 @@ class Nic final : public Device, private fabric::Endpoint {
   uint64_t now_ns_ = 0;  // monotonic, read once per pass
 
   std::vector<Group> groups_;
+  std::shared_ptr<TriggeredEntries> whole_device_;
   std::vector<std::unique_ptr<EventQueue>> eqs_;
   std::vector<std::unique_ptr<PortalEntry>> ptes_;
   std::vector<std::unique_ptr<Counter>> cts_;
@@ -388,10 +409,9 @@ class Nic final : public Device, private fabric::Endpoint {
   std::unordered_map<uint64_t, Delivery> deliveries_;  // of more than one packet, by message_key
   std::vector<Serving> servings_;
   std::map<unsigned, std::deque<Parked>> parked_;
-  size_t parked_packets_ = 0;
+  size_t parked_packets_ = 0, parked_bytes_ = 0;
 
   std::deque<std::pair<unsigned, TriggeredOp>> due_;  // counters and what they have set off
-  unsigned triggered_entries_ = 0;                    // TLEs in use
   uint64_t bad_pointers_ = 0;
   Registers registers_;
 };

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "nic/list_matching.hpp"
 
+#include <algorithm>
+
 #include "nic/addressing.hpp"
 
 namespace sim::nic {
 
-uint32_t EntryPool::take() {
-  if (in_use_ >= most_) return no_entry;
+bool EntryPool::may_take(const EntryAccount& account) const {
+  return account.in_use < account.kept || kept_ + beyond_ < most_;
+}
+
+uint32_t EntryPool::take(EntryAccount& account) {
+  if (!may_take(account)) return no_entry;
+  if (account.in_use++ >= account.kept) beyond_++;
   in_use_++;
   if (free_.empty()) {
     nodes_.emplace_back();
@@ -18,9 +25,17 @@ uint32_t EntryPool::take() {
   return node;
 }
 
-void EntryPool::give(uint32_t node) {
+void EntryPool::give(uint32_t node, EntryAccount& account) {
   free_.push_back(node);
+  if (account.in_use-- > account.kept) beyond_--;
   in_use_--;
+}
+
+void EntryPool::keep(EntryAccount& account, int delta) {
+  beyond_ -= account.beyond();
+  kept_ += static_cast<unsigned>(delta);
+  account.kept += static_cast<unsigned>(delta);
+  beyond_ += account.beyond();
 }
 
 void EntryPool::push_back(EntryList& list, uint32_t node) {
@@ -40,10 +55,10 @@ void EntryPool::unlink(EntryList& list, uint32_t node) {
   (n.next == no_entry ? list.tail : nodes_[n.next].prev) = n.prev;
 }
 
-void EntryPool::clear(EntryList& list) {
+void EntryPool::clear(EntryList& list, EntryAccount& account) {
   for (uint32_t node = list.head; node != no_entry;) {
     const uint32_t next = nodes_[node].next;
-    give(node);
+    give(node, account);
     node = next;
   }
   list = {};
@@ -58,6 +73,13 @@ bool fits(const ListNode& entry, uint64_t remote_offset, uint64_t length) {
   // An offset past the end is no place, not even for nothing.
   const uint64_t offset = entry.manage_local ? entry.local_offset : remote_offset;
   return offset <= entry.length && length <= entry.length - offset;
+}
+
+uint64_t next_place(const ListNode& entry, uint64_t taken, bool aligned) {
+  constexpr uint64_t line = 64;
+  const uint64_t next = entry.local_offset + taken;
+  const uint64_t past = (entry.start + next) % line;
+  return !aligned || past == 0 ? next : std::min(entry.length, next + line - past);
 }
 
 bool accepts(const ListNode& entry, const MatchQuery& query) {

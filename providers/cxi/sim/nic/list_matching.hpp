@@ -45,12 +45,21 @@ struct EntryList {
   bool empty() const { return head == no_entry; }
 };
 
+// Who takes entries from a pool: so many are kept for him, of the rest he may take what nobody has
+// taken.
+struct EntryAccount {
+  unsigned kept = 0, in_use = 0;
+  unsigned beyond() const { return in_use > kept ? in_use - kept : 0; }
+};
+
 class EntryPool {
  public:
   explicit EntryPool(unsigned most) : most_(most) {}
   /// A node with default values, or no_entry when the pool is used up.
-  uint32_t take();
-  void give(uint32_t node);
+  uint32_t take(EntryAccount& account);
+  void give(uint32_t node, EntryAccount& account);
+  bool may_take(const EntryAccount& account) const;
+  void keep(EntryAccount& account, int delta);
   ListNode& operator[](uint32_t node) { return nodes_[node]; }
   const ListNode& operator[](uint32_t node) const { return nodes_[node]; }
   unsigned in_use() const { return in_use_; }
@@ -58,12 +67,13 @@ class EntryPool {
 
   void push_back(EntryList& list, uint32_t node);
   void unlink(EntryList& list, uint32_t node);
-  void clear(EntryList& list);
+  void clear(EntryList& list, EntryAccount& account);
 
  private:
   std::deque<ListNode> nodes_;
   std::vector<uint32_t> free_;
   unsigned most_, in_use_ = 0;
+  unsigned kept_ = 0, beyond_ = 0;  // of all accounts
 };
 
 /// What a message brings to the match.
@@ -82,6 +92,10 @@ struct MatchQuery {
 bool fits(const ListNode& entry, uint64_t remote_offset, uint64_t length);
 /// Bytes from there to the end of the entry.
 uint64_t space_left(const ListNode& entry, uint64_t remote_offset);
+
+/// Where the next message goes in a locally managed entry that has taken so many bytes more;
+/// aligned ones begin a cache line.
+uint64_t next_place(const ListNode& entry, uint64_t taken, bool aligned);
 
 bool accepts(const ListNode& entry, const MatchQuery& query);
 /// The first entry of the list that accepts, or no_entry. Adds how many were looked at.

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "ethernet/cassini_user_defs.h"
+
 namespace sim::nic {
 
 enum class PacketFormat : uint8_t { unrestricted, small_message, continuation, restricted };
@@ -65,6 +67,15 @@ struct AtomicOperands {
 constexpr uint64_t rendezvous_match_bits(const Request& put) {
   return put.rendezvous_id | 0xf00 | put.match_bits >> 48 << 48;
 }
+
+constexpr bool brings_reply(unsigned opcode) {
+  return opcode == C_CMD_GET || opcode == C_CMD_FETCHING_ATOMIC;
+}
+constexpr bool is_atomic(unsigned opcode) {
+  return opcode == C_CMD_ATOMIC || opcode == C_CMD_FETCHING_ATOMIC;
+}
+
+constexpr uint8_t hrp_dscp = 50;  // of high-rate puts (behaviour 3.3)
 
 constexpr size_t response_header_bytes = 20 + 14;
 constexpr size_t atomic_payload_bytes = 40;

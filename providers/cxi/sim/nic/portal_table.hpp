@@ -17,6 +17,7 @@ struct PortalEntry {
   unsigned rgid = 0;
   unsigned pool = 0;  // processing element whose list entries it uses
   PteConfig config;
+  EntryAccount account;
   PteState state = PteState::disabled;
   uint32_t drop_count = 0;       // 24 bits
   bool appends_dropped = false;  // until an append restarts the sequence

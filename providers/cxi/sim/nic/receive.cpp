@@ -14,6 +14,7 @@ namespace sim::nic {
 namespace {
 
 constexpr size_t most_parked = 4096;
+constexpr size_t most_parked_bytes = size_t{64} << 20;
 
 bool is_put(unsigned opcode) {
   return opcode == C_CMD_PUT || opcode == C_CMD_RENDEZVOUS_PUT;
@@ -144,12 +145,12 @@ void Nic::count_refusal(const Request& r, int return_code) {
 }
 
 void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
-  const bool multicast = dfa_kind(r.dfa) == DfaKind::multicast;
+  const bool multicast = dfa_kind(r.dfa) == DfaKind::multicast, answered = is_answered(r);
   const auto refuse = [&](int rc) {
     say("refused: {}", name_of_return_code(static_cast<unsigned>(rc)));
     count_refusal(r, rc);
     wire_.give(std::move(packet));
-    if (!multicast) respond(r, rc, 0, 0);
+    if (answered) respond(r, rc, 0, 0);
   };
   if (r.src_error) return refuse(C_RC_SRC_ERROR);
   if (r.opcode != C_CMD_PUT && r.opcode != C_CMD_GET && r.opcode != C_CMD_RENDEZVOUS_PUT &&
@@ -181,8 +182,9 @@ void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
       break;
   }
   if (decision.park) {
-    parked_[entry.index].push_back({std::move(packet), r});
     parked_packets_++;
+    parked_bytes_ += packet.payload.size();
+    parked_[entry.index].push_back({std::move(packet), r});
     return;
   }
   if (decision.disable) {
@@ -242,7 +244,7 @@ Nic::Decision Nic::decide(PortalEntry& entry, const Request& r) {
   l.match_attempts[entry.pool] += attempts;
   l.most_attempts[entry.pool] = std::max<Count>(l.most_attempts[entry.pool], attempts);
   if (d.node == no_entry) {
-    if (entry.config.lossless && parked_packets_ < most_parked) return {.park = true};
+    if (entry.config.lossless && may_park()) return {.park = true};
     if (is_put(r.opcode) && !entry.lists[C_PTL_LIST_REQUEST].empty()) {
       d = decide_raw(entry, r);
       if (d.return_code == C_RC_OK) {
@@ -264,7 +266,7 @@ Nic::Decision Nic::decide(PortalEntry& entry, const Request& r) {
 
   const bool header_wanted = d.list == C_PTL_LIST_OVERFLOW && !node.unexpected_hdr_disable;
   if (header_wanted) {
-    d.unexpected = nodes.take();
+    d.unexpected = take_entry(entry);
     if (d.unexpected == no_entry) {
       if (entry.lists[C_PTL_LIST_REQUEST].empty()) return shortage(entry, C_SC_FC_UNEXPECTED_FAIL);
       Decision raw = decide_raw(entry, r);
@@ -277,7 +279,7 @@ Nic::Decision Nic::decide(PortalEntry& entry, const Request& r) {
   }
   d.promised = events_of(entry, node, r, d.list);
   if (d.promised != 0 && !eq(entry.config.eqn)->promise(d.promised)) {
-    if (d.unexpected != no_entry) nodes.give(d.unexpected);
+    if (d.unexpected != no_entry) give_entry(entry, d.unexpected);
     return shortage(entry, C_SC_FC_EQ_FULL);
   }
   return d;
@@ -309,10 +311,37 @@ void Nic::change_state(PortalEntry& entry, PteState state, unsigned reason) {
 
 bool Nic::park(unsigned n, const Request& r, fabric::Packet& packet) {
   const auto waiting = parked_.find(n);
-  if (waiting == parked_.end() || parked_packets_ >= most_parked) return false;
-  waiting->second.push_back({std::move(packet), r});
+  if (waiting == parked_.end() || waiting->second.empty() || !may_park()) return false;
   parked_packets_++;
+  parked_bytes_ += packet.payload.size();
+  waiting->second.push_back({std::move(packet), r});
   return true;
+}
+
+// The rest of a message whose beginning waits. A message that is too long to wait is dropped whole,
+// and its sender is told.
+void Nic::park_continuation(std::deque<Parked>& packets, const Request& r,
+                            fabric::Packet&& packet) {
+  if (may_park()) {
+    parked_packets_++;
+    parked_bytes_ += packet.payload.size();
+    packets.push_back({std::move(packet), r});
+    return;
+  }
+  wire_.give(std::move(packet));
+  std::erase_if(packets, [&](Parked& parked) {
+    const Request& other = parked.request;
+    if (other.source_nid != r.source_nid || other.spt != r.spt || other.seq != r.seq) return false;
+    if (other.format != PacketFormat::continuation) respond(other, C_RC_DROPPED, 0, 0);
+    parked_packets_--;
+    parked_bytes_ -= parked.packet.payload.size();
+    wire_.give(std::move(parked.packet));
+    return true;
+  });
+}
+
+bool Nic::may_park() const {
+  return parked_packets_ < most_parked && parked_bytes_ < most_parked_bytes;
 }
 
 void Nic::unpark(unsigned n) {
@@ -321,6 +350,8 @@ void Nic::unpark(unsigned n) {
   std::deque<Parked> packets = std::move(waiting->second);
   parked_.erase(waiting);
   parked_packets_ -= packets.size();
+  for (const auto& parked : packets)
+    parked_bytes_ -= parked.packet.payload.size();
   // Those that still find nothing park themselves again, in the same order.
   for (auto& parked : packets) {
     if (parked.request.format == PacketFormat::continuation)
@@ -336,11 +367,8 @@ void Nic::handle_continuation(const Request& r, fabric::Packet&& packet) {
     for (auto& [n, packets] : parked_)
       for (const auto& parked : packets)
         if (parked.request.source_nid == r.source_nid && parked.request.spt == r.spt &&
-            parked.request.seq == r.seq) {
-          packets.push_back({std::move(packet), r});
-          parked_packets_++;
-          return;
-        }
+            parked.request.seq == r.seq)
+          return park_continuation(packets, r, std::move(packet));
     // The rest of a message that was refused or cut off.
     return wire_.give(std::move(packet));
   }

@@ -19,10 +19,6 @@ constexpr uint32_t restricted_bytes = 2048;  // one packet: the length has 12 bi
 constexpr unsigned pieces_per_pass = 2;
 constexpr unsigned parts_per_pass = 32;
 
-bool is_atomic(unsigned opcode) {
-  return opcode == C_CMD_ATOMIC || opcode == C_CMD_FETCHING_ATOMIC;
-}
-
 }  // namespace
 
 // Memory of the message's own side, as the transmit engine asks for it.
@@ -41,7 +37,9 @@ void Nic::send_request(uint16_t spt, const Request& request, fabric::Packet&& pa
   packet.source_nid = config_.nid;
   packet.destination_nid = dfa_nid(request.dfa);
   encode(request, packet.header);
-  messages_[spt].progress_ns = now_ns_;
+  Message& m = messages_[spt];
+  m.progress_ns = now_ns_;
+  const bool by_switch = request.dscp == hrp_dscp;
   const size_t packets = wire_packets(packet.payload.size());
   const bool restricted = request.format == PacketFormat::restricted;
   (restricted ? stats_.sending.unordered_packets : stats_.sending.ordered_packets) += packets;
@@ -49,8 +47,16 @@ void Nic::send_request(uint16_t spt, const Request& request, fabric::Packet&& pa
     stats_.sending.put_packets[traffic_class_of(request.dscp)] += packets;
   if (packets > 1 && request.format == PacketFormat::unrestricted)
     stats_.sending.multi_packet_messages++;
-  if (wire_.send(std::move(packet), now_ns_) == Wire::Sent::refused)
-    finish(spt, C_RC_UNDELIVERABLE, false, 0, 0);
+  switch (wire_.send(std::move(packet), now_ns_)) {
+    case Wire::Sent::refused:
+      return finish(spt, lost(m), false, 0, 0);
+    case Wire::Sent::yes:
+      // The last switch answers for the target, as soon as it has the packet (behaviour 10.5).
+      if (by_switch) finish(spt, C_RC_OK, false, m.request_len, C_PTL_LIST_PRIORITY);
+      return;
+    case Wire::Sent::held:
+      return;
+  }
 }
 
 void Nic::send_first(uint16_t spt, const TxCommand& command, Request& r) {
@@ -64,6 +70,9 @@ void Nic::send_first(uint16_t spt, const TxCommand& command, Request& r) {
       return finish(spt, C_RC_INVALID_DFA_FORMAT, false, 0, 0);
   }
   const bool restricted = r.format == PacketFormat::restricted;
+  // High-rate puts are answered by a switch, so there must be one, and nothing to come back.
+  if (r.dscp == hrp_dscp && (!restricted || brings_reply(r.opcode) || m.peer == config_.nid))
+    return finish(spt, C_RC_HRP_CONFIG_ERROR, false, 0, 0);
   uint32_t data = 0;
   if (is_atomic(r.opcode)) {
     AtomicOperands operands = command.operands;
@@ -195,13 +204,12 @@ bool Nic::send_piece(Sending& s) {
 
 // One part of a restricted transfer, which completes with its last part.
 bool Nic::send_part(Sending& s) {
-  if (wire_.holding(messages_[s.spt].peer) || free_spts_.empty()) return true;
+  if (wire_.holding(messages_[s.spt].peer) || !may_take_spt(messages_[s.spt].rgid)) return true;
   const uint32_t bytes = std::min(restricted_bytes, s.length - s.offset);
-  const uint16_t part = take_spt();
+  const uint16_t part = take_spt(messages_[s.spt].rgid);
   Message& parent = messages_[s.spt];
   Message& m = messages_[part];
   m.opcode = parent.opcode;
-  m.rgid = parent.rgid;
   m.peer = parent.peer;
   m.parent = s.spt;
   m.lac = s.lac;
@@ -258,18 +266,18 @@ void Nic::abort_sending(CommandQueue& queue) {
 }
 
 bool Nic::issue_rendezvous_get(const Delivery& d) {
-  if (free_spts_.empty()) return false;
+  if (!config_.rendezvous_get || !may_take_spt(d.rgid)) return false;
   const Request& put = d.request;
   const uint64_t total = std::min<uint64_t>(put.request_len, d.space);
   const auto rest = static_cast<uint32_t>(total - std::min<uint64_t>(total, d.mlength));
   const PortalEntry& entry = *pte(d.pte);
   const unsigned pid = put.initiator >> (32 - config_.pid_bits);
   const unsigned index = (1u << (C_DFA_ENDPOINT_BITS - config_.pid_bits)) - 1;
-  const uint16_t spt = take_spt();
+  const uint16_t spt = take_spt(d.rgid);
   Message& m = messages_[spt];
   m.rendezvous = true;
+  m.pte = d.pte;
   m.opcode = C_CMD_GET;
-  m.rgid = d.rgid;
   m.peer = put.source_nid;
   m.lac = d.lac;
   m.local = d.address + d.mlength;

@@ -157,7 +157,7 @@ void Nic::append_entry(PortalEntry& entry, const ListNode& node, bool restart_se
       if (wants(asked, nodes[at], config_.pid_bits, entry.config.logical, entry.config.matching)) {
         const ListNode message = nodes[at];
         nodes.unlink(unexpected, at);
-        nodes.give(at);
+        give_entry(entry, at);
         if (claim(entry, asked, message)) {  // used up before it was linked
           stats_.lists.appends_good++;
           stats_.lists.good++;
@@ -167,7 +167,7 @@ void Nic::append_entry(PortalEntry& entry, const ListNode& node, bool restart_se
       at = next;
     }
   }
-  const uint32_t added = nodes.take();
+  const uint32_t added = take_entry(entry);
   if (added == no_entry) {
     if (node.list == C_PTL_LIST_PRIORITY && entry.state == PteState::enabled &&
         !entry.lists[C_PTL_LIST_REQUEST].empty()) {
@@ -198,7 +198,9 @@ bool Nic::claim(PortalEntry& entry, ListNode& node, const ListNode& message) {
   d.space = space_left(node, offset);
   d.mlength = static_cast<uint32_t>(message.length);
   if (node.manage_local)
-    node.local_offset += std::min<uint64_t>(d.space, rendezvous ? message.rlength : message.length);
+    node.local_offset =
+        next_place(node, std::min<uint64_t>(d.space, rendezvous ? message.rlength : message.length),
+                   entry.config.align_lm);
   const uint64_t left = node.manage_local ? node.length - node.local_offset : 0;
   const bool used_up =
       node.use_once || (node.manage_local && (left == 0 || left < uint64_t{node.min_free}));
@@ -221,7 +223,8 @@ bool Nic::claim(PortalEntry& entry, ListNode& node, const ListNode& message) {
     event.auto_unlinked = flag_unlink;
     post_unexpected(entry, event, message);
   }
-  if (node.event_ct_overflow) count(node.ct, true, node.event_ct_bytes ? message.length : 1);
+  if (node.event_ct_overflow)
+    count(entry.rgid, node.ct, true, node.event_ct_bytes ? message.length : 1);
   if (rendezvous) {
     Request& r = d.request;
     r.opcode = message.opcode;
@@ -273,7 +276,7 @@ void Nic::unlink_entry(PortalEntry& entry, const ListNode& node) {
   if (at != no_entry) {
     event.start = nodes[at].start + nodes[at].local_offset;
     nodes.unlink(list, at);
-    nodes.give(at);
+    give_entry(entry, at);
   }
   post_target(entry, event, nullptr);
 }
@@ -294,7 +297,7 @@ void Nic::search(PortalEntry& entry, const ListNode& node, bool remove) {
       post_unexpected(entry, event, message);
       if (remove) {
         nodes.unlink(unexpected, at);
-        nodes.give(at);
+        give_entry(entry, at);
       }
     }
     at = next;

@@ -160,16 +160,15 @@ Nic::Outcome Nic::transfer(unsigned queue_index, unsigned rgid, unsigned lcid,
   if (!profile.valid) return {C_RC_PERM_VIOLATION};
   if (const int rc = check_rights(rgid, options); rc != C_RC_OK) return {rc};
   const uint32_t peer = dfa_nid(command.dfa);
-  if (free_spts_.empty() || (queue && queue->outstanding >= most_outstanding) ||
+  if (!may_take_spt(rgid) || (queue && queue->outstanding >= most_outstanding) ||
       (wire_.holding(peer) && wire_.held_bytes() > most_held_bytes))
     return {C_RC_OK, true};
 
-  const uint16_t spt = take_spt();
+  const uint16_t spt = take_spt(rgid);
   Message& m = messages_[spt];
   m.no_match = command.no_match;
   m.opcode = command.opcode;
   m.queue = static_cast<uint16_t>(queue_index);
-  m.rgid = static_cast<uint16_t>(rgid);
   m.peer = peer;
   m.request_len = command.request_len;
   m.options = options;

@@ -14,7 +14,7 @@ nic::Made<std::shared_ptr<Lni>> Lni::make(NicState& nic, uint32_t id,
   if (!service) return {nullptr, EINVAL};
   if (!service->enabled || service->dying) return {nullptr, EKEYREVOKED};
   if (!service->admits(credentials)) return {nullptr, EPERM};
-  auto rgid = nic.device->alloc_rgid();
+  auto rgid = nic.device->alloc_rgid(service->triggered);
   if (!rgid) return {nullptr, rgid.error};
   return {std::shared_ptr<Lni>(new Lni(nic, *service, rgid.value)), 0};
 }

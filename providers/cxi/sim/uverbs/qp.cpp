@@ -171,7 +171,7 @@ int Qp::attach(Mr& mr) {
   }
   const bool immediate = mr.access & IB_UVERBS_ACCESS_REMOTE_WRITE;
   const bool atomic = mr.access & IB_UVERBS_ACCESS_REMOTE_ATOMIC;
-  auto charge = attachment.entry->charge_entries(1u + immediate + atomic);
+  auto charge = attachment.entry->keep_entries(1u + immediate + atomic);
   int error = charge.error;
   if (error == 0) {
     attachment.list_entries = std::move(charge.value);
@@ -198,7 +198,7 @@ int Qp::detach(Mr& mr) {
     (void)lni->device().invalidate_le(attachment.entry->number(), priority_list, buffer);
     attachment.entry->drop_buffer_id(buffer);
   }
-  node.mapped().list_entries = Charge();
+  node.mapped().list_entries = KeptEntries();
   if (mr.index) mr.leave_index(*this);
   return 0;
 }

@@ -43,7 +43,7 @@ nic::Made<std::unique_ptr<PortalEntry>> make_memory_entry(std::shared_ptr<Lni> l
 struct Attachment {
   Use<Mr> mr;
   PortalEntry* entry = nullptr;  // the queue pair's memory entry, or the indexed region's own
-  Charge list_entries;
+  KeptEntries list_entries;
   uint16_t plain = 0, immediate = 0, atomic = 0;
 };
 

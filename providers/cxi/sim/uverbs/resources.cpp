@@ -173,7 +173,10 @@ nic::Made<std::unique_ptr<PortalEntry>> PortalEntry::make(std::shared_ptr<Lni> l
   if (!charge) return {nullptr, charge.error};
   auto entries = entry->charge_entries(list_entries);
   if (!entries) return {nullptr, entries.error};
-  auto number = entry->lni_->device().create_pte(entry->lni_->rgid(), config);
+  nic::PteConfig with_entries = config;
+  with_entries.list_entries = list_entries;
+  with_entries.element = entry->element_;
+  auto number = entry->lni_->device().create_pte(entry->lni_->rgid(), with_entries);
   if (!number) return {nullptr, number.error};
   entry->charge_ = std::move(charge.value);
   entry->entries_ = std::move(entries.value);
@@ -192,6 +195,28 @@ PortalEntry::~PortalEntry() {
 
 nic::Made<Charge> PortalEntry::charge_entries(uint32_t count) {
   return lni_->charge(CXI_ABI_RSRC_LE, count, element_);
+}
+
+nic::Made<KeptEntries> PortalEntry::keep_entries(uint32_t count) {
+  auto charge = charge_entries(count);
+  if (!charge) return {{}, charge.error};
+  return {KeptEntries(*this, count, std::move(charge.value)), 0};
+}
+
+KeptEntries::KeptEntries(PortalEntry& entry, uint32_t count, Charge charge)
+    : entry_(&entry), count_(count), charge_(std::move(charge)) {
+  entry_->lni_->device().keep_entries(entry_->number_, static_cast<int>(count_));
+}
+
+KeptEntries& KeptEntries::operator=(KeptEntries&& other) noexcept {
+  std::swap(entry_, other.entry_);
+  std::swap(count_, other.count_);
+  std::swap(charge_, other.charge_);
+  return *this;
+}
+
+KeptEntries::~KeptEntries() {
+  if (entry_) entry_->lni_->device().keep_entries(entry_->number_, -static_cast<int>(count_));
 }
 
 int PortalEntry::map(uint16_t vni, unsigned pid, unsigned index) {

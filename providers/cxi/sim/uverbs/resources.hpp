@@ -92,6 +92,23 @@ class CommandQueue {
   bool made_ = false;
 };
 
+class PortalEntry;
+
+// List entries kept for a portal entry beside those it was made with.
+class KeptEntries {
+ public:
+  KeptEntries() = default;
+  KeptEntries(PortalEntry& entry, uint32_t count, Charge charge);
+  KeptEntries(KeptEntries&& other) noexcept { *this = std::move(other); }
+  KeptEntries& operator=(KeptEntries&& other) noexcept;
+  ~KeptEntries();
+
+ private:
+  PortalEntry* entry_ = nullptr;
+  uint32_t count_ = 0;
+  Charge charge_;
+};
+
 class PortalEntry {
  public:
   static nic::Made<std::unique_ptr<PortalEntry>> make(std::shared_ptr<Lni> lni,
@@ -102,8 +119,8 @@ class PortalEntry {
   unsigned number() const { return number_; }
   uint32_t list_entries() const { return list_entries_; }
   bool mapped() const { return !portals_.empty() || multicast_; }
-  // Charges further list entries; ENOSPC changes nothing.
-  nic::Made<Charge> charge_entries(uint32_t count);
+  // Further list entries; ENOSPC changes nothing.
+  nic::Made<KeptEntries> keep_entries(uint32_t count);
   int map(uint16_t vni, unsigned pid, unsigned index);
   int map_multicast(uint16_t vni, uint32_t mcast);
   int unmap(uint16_t vni, unsigned pid, unsigned index);  // EINVAL: it is not mapped there
@@ -113,6 +130,8 @@ class PortalEntry {
   void drop_buffer_id(uint16_t id) { buffer_ids_.erase(id); }
 
  private:
+  friend class KeptEntries;
+  nic::Made<Charge> charge_entries(uint32_t count);
   struct Portal {
     uint16_t vni;
     unsigned pid, index;

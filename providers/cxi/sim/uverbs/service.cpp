@@ -32,6 +32,7 @@ uint32_t Service::max(cxi_abi_resource type) const {
 }
 
 uint32_t Service::used(cxi_abi_resource type) const {
+  if (type == CXI_ABI_RSRC_TLE) return triggered->in_use;
   return std::ranges::max(in_use[type]);
 }
 
@@ -66,6 +67,9 @@ Service& Services::add(Service service) {
   while (by_id_.count(next_id_) != 0 || next_id_ == 0)
     ++next_id_;
   service.id = next_id_++;
+  // What is reserved, or what others leave; a group's operations wait for them (behaviour 7.4).
+  const auto most = service.limited ? service.limits[CXI_ABI_RSRC_TLE].max : free(CXI_ABI_RSRC_TLE);
+  service.triggered = std::make_shared<nic::TriggeredEntries>(nic::TriggeredEntries{most, 0});
   return by_id_.emplace(service.id, std::move(service)).first->second;
 }
 

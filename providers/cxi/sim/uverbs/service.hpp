@@ -7,6 +7,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Service {
   uint32_t owner_handle = 0;
   unsigned lnis = 0;
 
+  // Counted by the NIC as commands take and leave them.
+  std::shared_ptr<nic::TriggeredEntries> triggered;
   // In use; list entries are accounted per processing element, everything else in [0].
   std::array<std::array<uint32_t, processing_elements>, CXI_ABI_RSRC_COUNT> in_use{};
 

@@ -230,5 +230,90 @@ TEST_F(Failure, StopCutsOffALongPut) {
   EXPECT_EQ(b.target_eq.next()->tgt_long.return_code, C_RC_SRC_ERROR);
 }
 
+TEST_F(Failure, AnUnrestrictedImmediatePutHasRoomFor192Bytes) {
+  c_idc_hdr head{};
+  head.command.cmd_size = C_CMD_SIZE_256B;
+  head.command.opcode = C_CMD_PUT;
+  head.length = 16 + 192;
+  const uint32_t to = dfa(2, pid, index);
+  std::memcpy(&head.dfa, &to, 4);
+  std::byte command[256] = {};
+  const auto push = [&] {
+    std::memcpy(command, &head, sizeof head);
+    a.tx.push_bytes(command, sizeof command);
+  };
+  auto state = cstate(0, index);
+  state.restricted = 1;
+  a.tx.push(state);
+  head.length = 16 + 224;
+  push();  // restricted ones take more
+  a.tx.push(cstate(0, index));
+  head.length = 16 + 192;
+  push();
+  head.length = 16 + 193;
+  push();
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, static_cast<unsigned>(a.tx.wp32 / 2) - 4);
+}
+
+TEST_F(Failure, ACstateOfAnotherLengthIsAnInvalidArgument) {
+  auto state = cstate(0, index);
+  state.length = 31;
+  a.tx.push(state);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, ATransferOfAnotherSizeThanItsOwnIsAnInvalidArgument) {
+  auto command = put();
+  command.command.cmd_size = C_CMD_SIZE_128B;
+  std::byte bytes[128] = {};
+  std::memcpy(bytes, &command, sizeof command);
+  a.tx.push_bytes(bytes, sizeof bytes);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, ARendezvousIsNoShorterThanItsEagerPart) {
+  auto command = put();
+  command.command.opcode = C_CMD_RENDEZVOUS_PUT;
+  command.request_len = 100;
+  command.eager_length = 101;
+  a.tx.push(command);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, ARestrictedRendezvousIsAnInvalidArgument) {
+  auto command = put();
+  command.command.opcode = C_CMD_RENDEZVOUS_PUT;
+  command.restricted = 1;
+  a.tx.push(command);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+TEST_F(Failure, ATriggeredQueueTakesNoImmediateCommand) {
+  ASSERT_EQ(a.device->set_cp(a.rgid, 0, default_vni, 3, 0), 0);
+  CommandWriter trig(64, true);
+  a.add_cmdq(trig, true, {.triggered = true});
+  std::byte bytes[64] = {};
+  bytes[0] = std::byte{C_CMD_TYPE_IDC | C_CMD_SIZE_64B << 2};
+  trig.push_bytes(bytes, sizeof bytes);
+  expect_failure(trig, C_RC_OP_VIOLATION, 4);
+}
+
+TEST_F(Failure, AnImmediateCommandCannotBeTriggered) {
+  ASSERT_EQ(a.device->set_cp(a.rgid, 0, default_vni, 3, 0), 0);
+  CommandWriter trig(64, true);
+  a.add_cmdq(trig, true, {.triggered = true});
+  std::byte bytes[128] = {};
+  c_ct_cmd head{};
+  head.command.cmd_type = C_CMD_TYPE_CT;
+  head.command.cmd_size = C_CMD_SIZE_128B;
+  head.command.opcode = C_CMD_CT_TRIG_DMA;
+  head.trig_ct = a.device->create_ct(a.rgid, nullptr, 0).value & 0x7ff;
+  const auto message = small_message(dfa(2, pid, index), "x", 0, 0, 0);
+  std::memcpy(bytes, &head, sizeof head);
+  std::memcpy(bytes + 24, message.command, 64);
+  trig.push_bytes(bytes, sizeof bytes);
+  expect_failure(trig, C_RC_CMD_INVALID_ARG, 4);
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

@@ -275,13 +275,14 @@ inline c_cq_cmd cq_cmd(unsigned opcode, unsigned lcid = 0) {
 class Node {
  public:
   Node(uint32_t nid_, fabric::Fabric& fabric, FakeClock& clock, RecordingTrace& trace,
-       uint64_t give_up_ns = 1'000'000'000, bool counts_trigger = true)
+       uint64_t give_up_ns = 1'000'000'000, bool counts_trigger = true, bool rendezvous_get = true)
       : nid(nid_), tx(256, false), target(256, false), init_eq(1024), target_eq(1024) {
     DeviceConfig config;
     config.nid = nid;
     config.iova_seed = nid * 77;
     config.give_up_ns = give_up_ns;
     config.drop_count_counts_trigger = counts_trigger;
+    config.rendezvous_get = rendezvous_get;
     device = Device::make(config, fabric, clock, trace, interrupts);
     rgid = device->alloc_rgid().value;
     EXPECT_EQ(device->set_cp(rgid, 1, default_vni, 3, 0), 0);

@@ -229,5 +229,112 @@ TEST_F(FlowControl, LosslessEntriesLetMessagesWaitInOrder) {
   }
 }
 
+// All list entries of a processing element are in use, the last ones by `pte`.
+class WithoutListEntries : public FlowControl {
+ protected:
+  void make(PteConfig config, std::initializer_list<unsigned> lists) {
+    config.matching = true;
+    config.long_events = true;
+    pte = b.add_pte(pid, index, config);
+    unsigned id = 40;
+    for (const unsigned list : lists) {
+      auto entry = b.buffer(pte, list, id++, 4096, 1 << 20);
+      entry.manage_local = 1;
+      b.target.push(entry);
+    }
+    go(b.target);
+    run();
+    ListEntry filler;  // that matches nothing
+    filler.match_bits = 0x777;
+    while (b.device->append(pte, filler) == 0) {
+    }
+  }
+  unsigned pte = 0;
+};
+
+TEST_F(WithoutListEntries, AnUnexpectedMessageHasNoHeaderAndDisablesTheEntry) {
+  make({.flow_control = true}, {C_PTL_LIST_OVERFLOW});
+  EXPECT_EQ(send(), C_RC_PT_DISABLED);
+  expect_state_change(C_PTLTE_DISABLED, C_SC_FC_UNEXPECTED_FAIL, true);
+  EXPECT_FALSE(b.target_eq.next());
+  EXPECT_EQ(b.device->unexpected_offsets(pte, {}), 0u);
+}
+
+TEST_F(WithoutListEntries, WithoutFlowControlTheMessageAloneFails) {
+  make({}, {C_PTL_LIST_OVERFLOW});
+  EXPECT_EQ(send(), C_RC_ENTRY_NOT_FOUND);
+  EXPECT_FALSE(b.target_eq.next());
+  EXPECT_EQ(b.device->query_pte(pte).value.state, PteState::enabled);
+}
+
+TEST_F(WithoutListEntries, ARequestEntryTakesTheMessageAndTheEntryIsSoftwareManaged) {
+  make({.flow_control = true}, {C_PTL_LIST_OVERFLOW, C_PTL_LIST_REQUEST});
+  EXPECT_EQ(send(), C_RC_OK);
+  expect_state_change(C_PTLTE_SOFTWARE_MANAGED, C_SC_SM_UNEXPECTED_FAIL, true);
+  const auto event = target_event();
+  EXPECT_EQ(event.event_type, C_EVENT_PUT);
+  EXPECT_EQ(event.ptl_list, C_PTL_LIST_REQUEST);
+  EXPECT_EQ(event.buffer_id, 41);
+}
+
+TEST_F(WithoutListEntries, AnAppendMakesTheEntrySoftwareManagedWhenThereAreRequestEntries) {
+  make({.flow_control = true}, {C_PTL_LIST_REQUEST});
+  for (int i = 0; i < 2; i++)
+    b.target.push(append_cmd(pte, C_PTL_LIST_PRIORITY, 7 + static_cast<unsigned>(i)));
+  go(b.target);
+  run();
+  expect_state_change(C_PTLTE_SOFTWARE_MANAGED, C_SC_SM_APPEND_FAIL, true);
+  for (unsigned id = 7; id < 9; id++) {
+    const auto event = target_event();
+    EXPECT_EQ(event.event_type, C_EVENT_LINK);
+    EXPECT_EQ(event.buffer_id, id);
+    EXPECT_EQ(event.return_code, C_RC_PTLTE_SW_MANAGED);
+  }
+}
+
+TEST_F(FlowControl, ADisabledEntryTakesAppendsAndAnswersSearchesAndUnlinks) {
+  const unsigned pte =
+      b.device->create_pte(b.rgid, {.eqn = b.target_eq.eqn, .matching = true}).value;
+  auto append = append_cmd(pte, C_PTL_LIST_PRIORITY, 8);
+  append.event_link_disable = 0;
+  b.target.push(append);
+  auto search = append_cmd(pte, C_PTL_LIST_PRIORITY, 9);
+  search.command.opcode = C_CMD_TGT_SEARCH;
+  b.target.push(search);
+  auto unlink = append_cmd(pte, C_PTL_LIST_PRIORITY, 8);
+  unlink.command.opcode = C_CMD_TGT_UNLINK;
+  b.target.push(unlink);
+  go(b.target);
+  run();
+  auto event = target_event();
+  EXPECT_EQ(event.event_type, C_EVENT_LINK);
+  EXPECT_EQ(event.return_code, C_RC_OK);
+  event = target_event();
+  EXPECT_EQ(event.event_type, C_EVENT_SEARCH);
+  EXPECT_EQ(event.return_code, C_RC_NO_MATCH);
+  event = target_event();
+  EXPECT_EQ(event.event_type, C_EVENT_UNLINK);
+  EXPECT_EQ(event.return_code, C_RC_OK);
+}
+
+TEST_F(FlowControl, AFullEventQueueDisablesASoftwareManagedEntryToo) {
+  EventReader small(64);
+  b.add_eq(small, {.reserved_slots = 61});
+  const unsigned pte =
+      b.add_pte(pid, index, {.eqn = small.eqn, .matching = true, .flow_control = true});
+  b.target.push(b.buffer(pte, C_PTL_LIST_REQUEST, 1, 0, 4096));
+  go(b.target);
+  run();
+  ASSERT_EQ(b.device->set_pte_state(pte, PteState::disabled, 0), 0);
+  ASSERT_EQ(b.device->set_pte_state(pte, PteState::software_managed, 0), 0);
+  EXPECT_EQ(send(), C_RC_OK);
+  EXPECT_EQ(send(), C_RC_PT_DISABLED);
+  EXPECT_EQ(small.next()->tgt_long.event_type, C_EVENT_PUT);
+  const auto event = small.next();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->tgt_long.initiator.state_change.ptlte_state, C_PTLTE_DISABLED);
+  EXPECT_EQ(event->tgt_long.initiator.state_change.sc_reason, C_SC_FC_EQ_FULL);
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

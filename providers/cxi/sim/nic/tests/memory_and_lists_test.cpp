@@ -125,7 +125,7 @@ TEST(MatchId, WildcardsArePerField) {
 class Lists : public ::testing::Test {
  protected:
   uint32_t add(uint64_t match, uint64_t ignore, unsigned id, uint64_t length = 1000) {
-    const uint32_t n = pool.take();
+    const uint32_t n = pool.take(account);
     pool[n].match_bits = match;
     pool[n].ignore_bits = ignore;
     pool[n].match_id = 0xffffffff;
@@ -135,6 +135,7 @@ class Lists : public ::testing::Test {
     return n;
   }
   EntryPool pool{8};
+  EntryAccount account;
   EntryList list;
 };
 
@@ -170,7 +171,7 @@ TEST_F(Lists, ANonMatchingEntryTakesItsHead) {
 TEST_F(Lists, UnlinkingKeepsTheOrderOfTheRest) {
   const auto a = add(0, 0, 1), b = add(0, 0, 2), c = add(0, 0, 3);
   pool.unlink(list, b);
-  pool.give(b);
+  pool.give(b, account);
   EXPECT_EQ(list.head, a);
   EXPECT_EQ(pool[a].next, c);
   EXPECT_EQ(find_buffer(pool, list, 2), no_entry);
@@ -182,11 +183,28 @@ TEST_F(Lists, UnlinkingKeepsTheOrderOfTheRest) {
 TEST_F(Lists, ThePoolIsBounded) {
   for (unsigned i = 0; i < 8; i++)
     add(0, 0, i);
-  EXPECT_EQ(pool.take(), no_entry);
+  EXPECT_EQ(pool.take(account), no_entry);
   EXPECT_EQ(pool.in_use(), 8u);
-  pool.clear(list);
+  pool.clear(list, account);
   EXPECT_EQ(pool.in_use(), 0u);
-  EXPECT_NE(pool.take(), no_entry);
+  EXPECT_NE(pool.take(account), no_entry);
+}
+
+TEST_F(Lists, EntriesThatAreKeptCannotBeTakenByOthers) {
+  EntryAccount paid;
+  pool.keep(paid, 3);
+  for (unsigned i = 0; i < 5; i++)
+    EXPECT_NE(pool.take(account), no_entry);
+  EXPECT_EQ(pool.take(account), no_entry);
+  std::vector<uint32_t> own;
+  for (unsigned i = 0; i < 3; i++)
+    own.push_back(pool.take(paid));
+  EXPECT_THAT(own, ::testing::Each(::testing::Ne(no_entry)));
+  EXPECT_EQ(pool.take(paid), no_entry) << "and no more than are kept, when the rest is taken";
+  pool.give(own.back(), paid);
+  EXPECT_EQ(pool.take(account), no_entry) << "what is kept stays kept";
+  pool.keep(paid, -1);
+  EXPECT_NE(pool.take(account), no_entry);
 }
 
 TEST(PortalTable, TellsUnknownVniFromUnknownPlace) {

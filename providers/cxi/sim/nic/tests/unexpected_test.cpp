@@ -388,5 +388,158 @@ TEST_F(Rendezvous, ABufferThatIsTooShortGetsWhatFits) {
   EXPECT_NE(a.text(source_at + 10000, 64), b.text((1 << 20) + 10000, 64));
 }
 
+TEST_F(Rendezvous, AMessageThatIsWholeInItsEagerPartIsFetchedAllTheSame) {
+  tell(receive(60, 0xabcd000000000011));
+  auto command = rendezvous();
+  command.request_len = command.eager_length = 500;
+  send(command);
+  EXPECT_EQ(a.text(source_at, 500), b.text(1 << 20, 500));
+  std::vector<unsigned> types;
+  while (const auto event = b.target_eq.next()) {
+    types.push_back(event->hdr.event_type);
+    if (event->hdr.event_type == C_EVENT_REPLY) {
+      EXPECT_EQ(event->init_short.mlength, 0u);
+    }
+  }
+  EXPECT_THAT(types,
+              ::testing::UnorderedElementsAre(C_EVENT_PUT, C_EVENT_RENDEZVOUS, C_EVENT_REPLY));
+  EXPECT_EQ(a.target_eq.next()->tgt_long.event_type, C_EVENT_GET);
+}
+
+TEST_F(Rendezvous, SearchAndDeleteLeavesTheFetchingToSoftware) {
+  overflow(50, 3 << 20, 65536);
+  send(rendezvous());
+  next();
+  tell(search(C_CMD_TGT_SEARCH_AND_DELETE, 61, 0, ~uint64_t{0}, true));
+  const auto event = next();
+  EXPECT_EQ(event.event_type, C_EVENT_PUT_OVERFLOW);
+  EXPECT_TRUE(event.rendezvous);
+  EXPECT_EQ(event.rendezvous_id, 0x5a);
+  EXPECT_EQ(event.mlength, eager);
+  EXPECT_EQ(event.rlength, length);
+  EXPECT_FALSE(b.target_eq.next()) << "no RENDEZVOUS";
+  EXPECT_FALSE(a.target_eq.next()) << "no GET";
+}
+
+TEST_F(Rendezvous, ANicThatDoesNotFetchSaysSo) {
+  Node c(3, *fabric, clock, trace, 1'000'000'000, true, false);
+  const unsigned entry = c.add_pte(pid, index, {.matching = true, .long_events = true});
+  c.target.push(c.buffer(entry, C_PTL_LIST_PRIORITY, 60, 1 << 20, 1 << 20));
+  go(c.target);
+  auto command = rendezvous();
+  const uint32_t to = dfa(3, pid, index);
+  std::memcpy(&command.dfa, &to, 4);
+  c.device->step();
+  a.tx.push(command);
+  go(a.tx);
+  for (int i = 0; i < 10; i++) {
+    a.device->step();
+    c.device->step();
+  }
+  unsigned events = 0;
+  while (const auto event = c.target_eq.next()) {
+    events++;
+    EXPECT_FALSE(event->tgt_long.get_issued) << unsigned{event->hdr.event_type};
+  }
+  EXPECT_EQ(events, 2u) << "PUT and RENDEZVOUS, no REPLY";
+  EXPECT_FALSE(a.target_eq.next());
+  EXPECT_EQ(a.text(source_at, eager), c.text(1 << 20, eager));
+  EXPECT_NE(a.text(source_at + eager, 64), c.text((1 << 20) + eager, 64));
+}
+
+TEST_F(Unexpected, AMessageThatIsTooLongUsesUpAUseOnceEntryAllTheSame) {
+  auto entry = receive(60, 1);
+  entry.length = 50;
+  tell(entry);
+  send(put(1, 80));
+  const auto event = b.target_eq.next();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->tgt_short.length, 50u);
+  EXPECT_TRUE(event->tgt_short.auto_unlinked);
+  const auto ack = a.init_eq.next();
+  EXPECT_EQ(ack->init_short.return_code, C_RC_OK) << "truncation is no error";
+  EXPECT_EQ(ack->init_short.mlength, 50u);
+  EXPECT_EQ(b.device->query_pte(pte).value.les_allocated, 0u);
+}
+
+TEST_F(Unexpected, AnEntryThatClearsOffsetsPlacesEverythingAtTheStart) {
+  const unsigned other =
+      b.add_pte(pid, 9, {.matching = true, .long_events = true, .clear_remote_offset = true});
+  b.target.push(b.buffer(other, C_PTL_LIST_PRIORITY, 1, 4096, 100));
+  go(b.target);
+  a.fill(0, 8, 3);
+  auto command = a.put(dfa(2, pid, 9), 9, 0, 8);
+  command.remote_offset = 5000;
+  send(command);
+  EXPECT_EQ(next().start, b.iova(4096));
+  EXPECT_EQ(b.text(4096, 8), a.text(0, 8));
+}
+
+TEST_F(Unexpected, AlignedLocalManagementBeginsEachMessageAtACacheLine) {
+  const unsigned other =
+      b.add_pte(pid, 9, {.matching = true, .long_events = true, .align_lm = true});
+  auto entry = b.buffer(other, C_PTL_LIST_PRIORITY, 1, 4096, 200);
+  entry.manage_local = 1;
+  tell(entry);
+  const uint64_t first = b.iova(4096);
+  for (const uint64_t expected : {first, (first + 10 + 63) / 64 * 64}) {
+    send(a.put(dfa(2, pid, 9), 9, 0, 10));
+    EXPECT_EQ(next().start, expected);
+  }
+}
+
+TEST_F(Unexpected, EntriesOfLogicalPortalsMatchByRank) {
+  const unsigned other =
+      b.add_pte(pid, 9, {.matching = true, .long_events = true, .logical = true});
+  auto entry = b.buffer(other, C_PTL_LIST_PRIORITY, 1, 4096, 100);
+  const uint32_t rank = 0x712345;  // more bits than a NID has
+  const uint32_t id = 511u << 23 | rank;
+  std::memcpy(&entry.match_id, &id, 4);
+  tell(entry);
+  auto command = a.put(dfa(2, pid, 9), 9, 0, 10);
+  for (const uint32_t sender : {77u << 23 | 0x12345u, 77u << 23 | rank}) {
+    std::memcpy(&command.initiator, &sender, 4);
+    send(command);
+  }
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_ENTRY_NOT_FOUND);
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_OK);
+  uint32_t told;
+  const auto event = next();
+  std::memcpy(&told, &event.initiator, 4);
+  EXPECT_EQ(told, 77u << 23 | rank) << "as it was sent";
+}
+
+TEST_F(Unexpected, SearchesThatFindNothingSaySo) {
+  for (const unsigned opcode : {C_CMD_TGT_SEARCH, C_CMD_TGT_SEARCH_AND_DELETE}) {
+    for (const bool once : {true, false}) {
+      tell(search(opcode, 61, 5, 0, once));
+      const auto event = next();
+      EXPECT_EQ(event.event_type, C_EVENT_SEARCH);
+      EXPECT_EQ(event.return_code, C_RC_NO_MATCH);
+      EXPECT_EQ(event.buffer_id, 61);
+      EXPECT_EQ(b.target_eq.last_size, 64u);
+      EXPECT_FALSE(b.target_eq.next());
+    }
+  }
+}
+
+TEST_F(Unexpected, EntriesThatMatchNothingLookAtLengthsWhenTheCacheIsFull) {
+  std::vector<unsigned> cached;
+  for (int i = 0; i < 256; i++)
+    cached.push_back(b.device->create_pte(b.rgid, {.eqn = b.target_eq.eqn}).value);
+  const unsigned last = b.add_pte(pid, 20, {.matching = false});
+  ASSERT_EQ(b.device->map_portal(cached[0], default_vni, pid, 21), 0);
+  ASSERT_EQ(b.device->set_pte_state(cached[0], PteState::enabled, 0), 0);
+  for (const unsigned entry : {last, cached[0]})
+    b.target.push(b.buffer(entry, C_PTL_LIST_PRIORITY, 1, 4096, 100));
+  go(b.target);
+  for (const unsigned place : {20u, 21u})
+    send(a.put(dfa(2, pid, place), place, 0, 101));
+  const auto looked = a.init_eq.next();
+  EXPECT_EQ(looked->init_short.return_code, C_RC_OK);
+  EXPECT_EQ(looked->init_short.mlength, 100u);
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_NO_SPACE);
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

@@ -20,8 +20,13 @@ class FakeDevice final : public nic::Device {
 
   const nic::DeviceConfig& config() const override { return config_; }
 
-  nic::Made<unsigned> alloc_rgid() override { return number(rgids, 1, 255); }
-  void free_rgid(unsigned rgid) override { rgids.erase(rgid); }
+  nic::Made<unsigned> alloc_rgid(std::shared_ptr<nic::TriggeredEntries>) override {
+    return number(rgids, 1, 255);
+  }
+  void free_rgid(unsigned rgid) override {
+    log.push_back("free rgid");
+    rgids.erase(rgid);
+  }
   int set_cp(unsigned rgid, unsigned lcid, uint16_t vni, unsigned tc, unsigned) override {
     cps[{rgid, lcid}] = {vni, tc};
     return 0;
@@ -40,7 +45,10 @@ class FakeDevice final : public nic::Device {
     auto id = number(maps, 1, 1 << 20);
     return {{id.value, next_lac, uint64_t{next_lac} << 53 | id.value << 24}, 0};
   }
-  void unmap_memory(unsigned, unsigned id) override { maps.erase(id); }
+  void unmap_memory(unsigned, unsigned id) override {
+    log.push_back("unmap memory");
+    maps.erase(id);
+  }
 
   nic::Made<unsigned> create_eq(unsigned, const nic::EqConfig& c) override {
     if (refuse == "create_eq") return {0, ENOSPC};
@@ -49,6 +57,7 @@ class FakeDevice final : public nic::Device {
     return eqn;
   }
   void destroy_eq(unsigned eqn) override {
+    log.push_back("destroy eq");
     eqs.erase(eqn);
     eq_configs.erase(eqn);
   }
@@ -86,6 +95,7 @@ class FakeDevice final : public nic::Device {
   void stop_cmdq(unsigned index) override { log.push_back("stop " + std::to_string(index)); }
   void restart_cmdq(unsigned index) override { log.push_back("restart " + std::to_string(index)); }
   void destroy_cmdq(unsigned index) override {
+    log.push_back("destroy cmdq");
     cmdqs.erase(index);
     cmdq_configs.erase(index);
   }
@@ -97,9 +107,13 @@ class FakeDevice final : public nic::Device {
     return pte;
   }
   void destroy_pte(unsigned pte) override {
+    log.push_back("destroy pte");
     ptes.erase(pte);
     states.erase(pte);
     appended.erase(pte);
+  }
+  void keep_entries(unsigned pte, int delta) override {
+    pte_configs[pte].list_entries += static_cast<unsigned>(delta);
   }
   int set_pte_state(unsigned pte, nic::PteState state, uint32_t drop_count) override {
     if (refuse == "set_pte_state") return EAGAIN;
@@ -141,7 +155,10 @@ class FakeDevice final : public nic::Device {
     ct_values[ct.value] = {};
     return ct;
   }
-  void destroy_ct(unsigned ct) override { cts.erase(ct); }
+  void destroy_ct(unsigned ct) override {
+    log.push_back("destroy ct");
+    cts.erase(ct);
+  }
   int add_ct(unsigned ct, uint64_t success, unsigned failure) override {
     ct_values[ct].success += success;
     ct_values[ct].failure += failure;
