@@ -49,8 +49,12 @@ cxv_test(cxi_sim_uverbs_test
     uverbs/tests/device_test.cpp
     uverbs/tests/job_test.cpp
     uverbs/tests/mr_test.cpp
+    uverbs/tests/native_lni_test.cpp
+    uverbs/tests/native_ownership_test.cpp
+    uverbs/tests/native_pte_test.cpp
+    uverbs/tests/native_queues_test.cpp
     uverbs/tests/native_refusal_test.cpp
-    uverbs/tests/native_test.cpp
+    uverbs/tests/native_svc_test.cpp
     uverbs/tests/qp_test.cpp
     uverbs/tests/schema_test.cpp
   LIBS cxi_sim_uverbs)
