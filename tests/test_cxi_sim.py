@@ -18,7 +18,8 @@ def test_a_peer_without_a_link_is_given_up_after_the_chosen_time(cassini):
         done & waiter=$!
         until grep -q 'remote address' "$TMPDIR/client"; do kill -0 $waiter || break; sleep 0.05; done
         {cassini.bin}/cxi_sim set link cxi0 down
-        wait $waiter; kill $server 2>/dev/null; wait $server; cat "$TMPDIR"/{{server,client}}; rm "$TMPDIR"/{{server,client}}
+        wait $waiter; kill $server 2>/dev/null; wait $server
+        cat "$TMPDIR"/{{server,client}}; rm "$TMPDIR"/{{server,client}}
     """
     result = cassini.run("bash", "-c", script, options=("--give-up", 0.1), timeout=20)
     assert "transport retry counter exceeded" in result.stdout, result.stdout + result.stderr
