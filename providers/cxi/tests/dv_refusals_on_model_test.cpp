@@ -39,6 +39,13 @@ TEST(OtherDevices, AreNotSupported) {
   EXPECT_EQ(cxidv_query_svc(&other.context, 1, &svc, sizeof svc), EOPNOTSUPP);
   std::size_t count = 0;
   EXPECT_EQ(cxidv_list_svcs(&other.context, nullptr, &count), EOPNOTSUPP);
+  std::uint64_t word = 0;
+  volatile void* base = nullptr;
+  std::size_t length = 0;
+  EXPECT_EQ(cxidv_read_csr(&other.context, 0, &word, sizeof word), EOPNOTSUPP);
+  EXPECT_EQ(cxidv_write_csr(&other.context, 0, &word, sizeof word), EOPNOTSUPP);
+  EXPECT_EQ(cxidv_map_csr(&other.context, &base, &length), EOPNOTSUPP);
+  EXPECT_EQ(cxidv_unmap_csr(&other.context), EOPNOTSUPP);
 }
 
 TEST(OtherDevices, HaveObjectsThatAreNotLookedInto) {
@@ -103,6 +110,45 @@ TEST_F(Unusable, AServiceIsNotModifiedIntoTheRangeOfAnother) {
   cxidv_svc_attr found;
   ASSERT_EQ(cxidv_query_svc(context.get(), two->svc_id, &found, sizeof found), 0);
   EXPECT_EQ(found.vnis[0], 2052);
+}
+
+TEST_F(Unusable, AServiceInOtherHands) {
+  NEEDS_PRIVILEGE();
+  cxidv_svc_attr attr = grant();
+  attr.members[0] = {CXIDV_MEMBER_UID, 12345};
+  SvcPtr svc = make_svc(attr);
+  EXPECT_EQ(as_user(1000, [&] { return cxidv_destroy_svc(svc.get()); }), EPERM);
+  Context refused(made(open_on("cxi0", svc->svc_id), "open"));
+  EXPECT_EQ(error_of(cxidv_context_lni(refused.get())), EPERM);
+  Context nowhere(made(open_on("cxi0", 4711), "open"));
+  EXPECT_EQ(error_of(cxidv_context_lni(nowhere.get())), EINVAL);
+}
+
+TEST_F(Unusable, AServiceWithoutEventQueuesForACq) {
+  NEEDS_PRIVILEGE();
+  SvcPtr svc = make_svc(small_grant(0));
+  LniPtr poor = lni_on(svc->svc_id);
+  ibv_cq_init_attr_ex attr = {};
+  attr.cqe = 16;
+  cxidv_cq_attr on = {};
+  on.lni = poor.get();
+  EXPECT_EQ(error_of(cxidv_create_cq(context.get(), &attr, &on)), ENOSPC);
+}
+
+TEST_F(Unusable, MemoryForRegistersThatIsNotThere) {
+  NEEDS_PRIVILEGE();
+  const cxidv_csr_info* csr = cxidv_csr_by_name("mb_sts_rev");
+  ASSERT_NE(csr, nullptr);
+  EXPECT_EQ(cxidv_read_csr(context.get(), csr->offset, reinterpret_cast<void*>(64), 8), EFAULT);
+  for (std::uint32_t offset = 0; offset < 1u << 20; offset += 8) {
+    std::uint64_t word = 0;
+    // The first register that software can change, written with what it holds.
+    if (cxidv_read_csr(context.get(), offset, &word, sizeof word)) continue;
+    if (cxidv_write_csr(context.get(), offset, &word, sizeof word)) continue;
+    EXPECT_EQ(cxidv_write_csr(context.get(), offset, reinterpret_cast<void*>(64), 8), EFAULT);
+    return;
+  }
+  FAIL() << "no register can be written";
 }
 
 TEST_F(Unusable, ADmaBufThatTheDeviceCannotReach) {
