@@ -47,6 +47,8 @@ void Attacker::push(Input& input, CommandWriter* queue, std::span<std::byte> com
   // before the ring does; what is left there the NIC runs through.
   constexpr size_t most_units = 16;
   if (queue->wp32 + most_units > queue->ring.bytes.size() / 32) queue->wp32 = C_CQ_FIRST_WR_PTR_32;
+  // Padding of a queue for triggers keeps an odd place odd.
+  if (queue->wp32 % 2 != 0 && command.size() > 32) queue->pad(1);
   queue->push_bytes(command.data(), command.size());
   if (!input.one_in(4)) queue->ring_doorbell();
 }
