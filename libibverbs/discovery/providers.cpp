@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "../environment.hpp"
 #include "../export.hpp"
@@ -73,6 +74,19 @@ const verbs_match_ent* match_modalias(const verbs_match_ent* table, verbs_sysfs_
 }
 
 }  // namespace
+
+bool Providers::push(const verbs_device_ops* ops) noexcept {
+  auto* entry = static_cast<Entry*>(calloc(1, sizeof(Entry)));
+  if (!entry) return false;
+  entry->ops = ops;
+  std::atomic<Entry*>* end = &first_;
+  // Release: readers find the entry whole. Whoever loses the race goes on behind the winner.
+  for (Entry* other = nullptr; !end->compare_exchange_strong(
+           other, entry, std::memory_order_release, std::memory_order_acquire);
+       other = nullptr)
+    end = &other->next;
+  return true;
+}
 
 Providers& registered_providers() noexcept {
   return providers;

@@ -3,7 +3,12 @@
 // as the library does.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <cstdlib>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "../discovery/providers.hpp"
 
@@ -36,6 +41,41 @@ TEST(LoadTest, TheNewerNameShadowsTheOlder) {
   const std::string output = testing::internal::GetCapturedStderr();
   EXPECT_NE(output.find("/nonexistent/liba"), std::string::npos);
   EXPECT_EQ(output.find("/nonexistent/libb"), std::string::npos);
+}
+
+TEST(Registration, KeepsTheOrderOfEachThreadAndMayGoOnWhileTheListIsRead) {
+  constexpr unsigned threads = 4, each = 500;
+  static verbs_device_ops ops[threads][each];
+  Providers providers;
+  std::atomic<bool> done{false};
+  const auto look = [&] {
+    std::array<unsigned, threads> seen{};
+    for (const verbs_device_ops* provider : providers)
+      for (unsigned t = 0; t < threads; t++)
+        if (provider >= ops[t] && provider < ops[t] + each) EXPECT_EQ(provider, &ops[t][seen[t]++]);
+    return seen;
+  };
+  std::thread reader([&] {
+    while (!done)
+      look();
+  });
+  std::vector<std::thread> writers;
+  for (auto& own : ops)
+    writers.emplace_back([&providers, &own] {
+      for (const verbs_device_ops& provider : own)
+        EXPECT_TRUE(providers.push(&provider));
+    });
+  for (std::thread& writer : writers)
+    writer.join();
+  done = true;
+  reader.join();
+  for (const unsigned count : look())
+    EXPECT_EQ(count, each);
+  for (const Providers::Entry* entry = providers.first(); entry;) {
+    const Providers::Entry* next = entry->next;
+    std::free(const_cast<Providers::Entry*>(entry));
+    entry = next;
+  }
 }
 
 }  // namespace
