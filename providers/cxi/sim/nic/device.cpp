@@ -158,6 +158,7 @@ void Nic::destroy_eq(unsigned eqn) {
   if (!queue) return;
   if (queue->timestamps()) timestamp_queues_--;
   eqs_[eqn].reset();
+  std::erase(switching_, eqn);
   for (auto& other : eqs_)
     if (other) std::erase(other->wakes, eqn);
 }
@@ -171,6 +172,10 @@ Made<unsigned> Nic::adjust_eq_reserve(unsigned eqn, int delta) {
 
 void Nic::poke_eq(unsigned eqn) {
   if (EventQueue* queue = eq(eqn)) notify(*queue);
+}
+
+void Nic::tell_every_event(unsigned eqn, bool every) {
+  if (EventQueue* queue = eq(eqn)) queue->tell_every_event = every;
 }
 
 int Nic::add_eq_wake(unsigned eqn, unsigned wakes) {
@@ -191,8 +196,10 @@ int Nic::begin_eq_resize(unsigned eqn, SharedPages ring) {
   EventQueue* queue = eq(eqn);
   if (!queue || !word_aligned(ring, 3 * slot_bytes)) return EINVAL;
   const int error = queue->begin_resize(std::move(ring), clock_.realtime_ns());
-  if (error == 0) notify(*queue);
-  return error;
+  if (error != 0) return error;
+  if (queue->wants_switch()) switching_.push_back(eqn);
+  notify(*queue);
+  return 0;
 }
 
 int Nic::complete_eq_resize(unsigned eqn) {

@@ -151,6 +151,8 @@ class Device {
   virtual Made<unsigned> adjust_eq_reserve(unsigned eqn, int delta) = 0;
   // Behave as if an event had been written now: notify if armed.
   virtual void poke_eq(unsigned eqn) = 0;
+  // Tell of every event that an armed queue gets, not only of the first for each value.
+  virtual void tell_every_event(unsigned eqn, bool every) = 0;
   // An event written to eqn counts as one written to `wakes` too, when it comes to notification
   // (the send queue of a QP wakes the completion queue of its receives). Pairs are counted: each
   // add needs a remove, except that destroying either queue forgets the pair.

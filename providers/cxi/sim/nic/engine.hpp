@@ -149,6 +149,7 @@ class Nic final : public Device, private fabric::Endpoint {
   void destroy_eq(unsigned eqn) override;
   Made<unsigned> adjust_eq_reserve(unsigned eqn, int delta) override;
   void poke_eq(unsigned eqn) override;
+  void tell_every_event(unsigned eqn, bool every) override;
   int add_eq_wake(unsigned eqn, unsigned wakes) override;
   void remove_eq_wake(unsigned eqn, unsigned wakes) override;
   int begin_eq_resize(unsigned eqn, SharedPages ring) override;
@@ -218,6 +219,7 @@ class Nic final : public Device, private fabric::Endpoint {
   bool progress() override;
 
   // scheduler.cpp
+  bool end_switches();
   bool ring_bells();
   bool ring_bell(Doorbell& bell);
   void list_queue(CommandQueue& queue);
@@ -391,6 +393,7 @@ class Nic final : public Device, private fabric::Endpoint {
 
   std::vector<Doorbell> active_, sleeping_;
   std::vector<unsigned> work_, work_now_;  // queues with commands to run
+  std::vector<unsigned> switching_;        // event queues that wait for room to leave their ring
   bool look_everywhere_ = true;
   unsigned passes_ = 0;
   uint64_t next_time_check_ = 0;

@@ -146,7 +146,7 @@ std::optional<uint8_t> EventQueue::take_notification() {
   const uint64_t state = load_state(sw_state_);
   if (sw_state::event_int_disable::decode(state)) return std::nullopt;
   const auto value = static_cast<uint8_t>(sw_state::spare::decode(state));
-  if (value == notified_) return std::nullopt;
+  if (value == notified_ && !tell_every_event) return std::nullopt;
   notified_ = value;
   return value;
 }

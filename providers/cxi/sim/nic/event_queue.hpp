@@ -50,8 +50,12 @@ class EventQueue {
   /// From now on events go to the new ring, once EQ_SWITCH fits into the old one.
   int begin_resize(SharedPages ring, uint64_t realtime_ns);
   int complete_resize();
+  /// The switch waits for room; end_switch() tries again. Returns whether it is done.
+  bool wants_switch() const { return next_ring_.has_value(); }
+  bool end_switch(uint64_t realtime_ns) { return !wants_switch() || try_switch(realtime_ns); }
 
-  unsigned switches = 0;        // to another ring, that have not been counted yet
+  unsigned switches = 0;  // to another ring, that have not been counted yet
+  bool tell_every_event = false;
   std::vector<unsigned> wakes;  // other queues whose notification an event here raises
 
  private:

@@ -144,10 +144,22 @@ void Nic::post_timestamps(uint64_t realtime) {
     if (queue && queue->timestamps()) post(*queue, encode_timestamp(realtime));
 }
 
+bool Nic::end_switches() {
+  const uint64_t realtime = clock_.realtime_ns();
+  return std::erase_if(switching_, [&](unsigned n) {
+           EventQueue& queue = *eqs_[n];
+           const bool waits = queue.wants_switch();
+           if (!queue.end_switch(realtime)) return false;
+           if (waits) notify(queue);
+           return true;
+         }) != 0;
+}
+
 bool Nic::step() {
   trace_on_ = trace_.enabled();
   now_ns_ = clock_.monotonic_ns();
-  bool any = ring_bells();
+  bool any = !switching_.empty() && end_switches();
+  any |= ring_bells();
   any |= run_queues();
   any |= send_pieces();
   any |= progress();

@@ -246,5 +246,20 @@ TEST_F(Ring, ResizeWaitsForRoomInTheOldRing) {
   EXPECT_EQ(reader->next()->tgt_long.match_bits, 9u);
 }
 
+TEST_F(Ring, ADeferredSwitchIsTriedAgainWithoutAnEvent) {
+  make(5);
+  for (int i = 0; i < 3; i++)
+    write(64);
+  EXPECT_EQ(queue->begin_resize(make_pages(16 * 64), 0), 0);
+  EXPECT_TRUE(queue->wants_switch());
+  EXPECT_FALSE(queue->end_switch(0));
+  for (int i = 0; i < 3; i++)
+    reader->next();
+  reader->ack();
+  EXPECT_TRUE(queue->end_switch(0));
+  EXPECT_FALSE(queue->wants_switch());
+  EXPECT_EQ(reader->next()->hdr.event_type, C_EVENT_EQ_SWITCH);
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

@@ -75,6 +75,7 @@ class FakeDevice final : public nic::Device {
     __builtin_memcpy(&state, eq_configs.at(eqn).sw_state.bytes.data(), sizeof state);
     if (!(state >> 32 & 1)) interrupts.event_written(eqn, static_cast<uint8_t>(state >> 44 & 15));
   }
+  void tell_every_event(unsigned eqn, bool every) override { every_event[eqn] = every; }
   int add_eq_wake(unsigned eqn, unsigned other) override {
     if (refuse == "add_eq_wake") return EINVAL;
     wakes.insert({eqn, other});
@@ -83,8 +84,14 @@ class FakeDevice final : public nic::Device {
   void remove_eq_wake(unsigned eqn, unsigned other) override {
     wakes.erase(wakes.find({eqn, other}));
   }
-  int begin_eq_resize(unsigned, nic::SharedPages) override { return EOPNOTSUPP; }
-  int complete_eq_resize(unsigned) override { return EINVAL; }
+  // The NIC switches at once.
+  int begin_eq_resize(unsigned eqn, nic::SharedPages ring) override {
+    if (refuse == "begin_eq_resize") return EINVAL;
+    if (!switching.insert(eqn).second) return EINVAL;
+    eq_configs.at(eqn).ring = std::move(ring);
+    return 0;
+  }
+  int complete_eq_resize(unsigned eqn) override { return switching.erase(eqn) ? 0 : EINVAL; }
 
   nic::Made<unsigned> create_cmdq(unsigned, const nic::CmdqConfig& c) override {
     if (refuse == (c.transmit ? "create_txq" : "create_tgq")) return {0, ENOSPC};
@@ -209,6 +216,7 @@ class FakeDevice final : public nic::Device {
   unsigned next_lac = 1;
   bool last_map_writes = false;
   std::set<unsigned> rgids, maps, eqs, cmdqs, ptes, cts;
+  std::set<unsigned> switching;  // event queues whose old ring is not let go of
   std::map<std::pair<unsigned, unsigned>, std::pair<uint16_t, unsigned>> cps;
   std::map<unsigned, nic::EqConfig> eq_configs;
   std::map<unsigned, nic::CmdqConfig> cmdq_configs;
@@ -220,6 +228,7 @@ class FakeDevice final : public nic::Device {
   std::map<unsigned, uint32_t> multicasts;
   std::multiset<std::pair<unsigned, unsigned>> wakes;
   std::map<unsigned, unsigned> pokes;
+  std::map<unsigned, bool> every_event;
   std::map<unsigned, CtValue> ct_values;
   std::vector<std::pair<unsigned, unsigned>> invalidated;
   std::vector<std::string> log;
