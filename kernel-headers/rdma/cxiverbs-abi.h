@@ -128,7 +128,8 @@ struct cxi_abi_alloc_pd_req {
  *
  * A CQ is one event queue. The driver allocates the ring, slot 0 of which is struct c_eq_status, and
  * reserves min(16383, 2 * cqe + 64) slots that messages from the network cannot take; the rest of the
- * ring, at least cqe slots, is theirs. RESP_CQE returns cqe as asked.
+ * ring, at least cqe slots, is theirs. The ring has room for twice that reserve, or for 16383, which QP
+ * CREATE raises it into. RESP_CQE returns cqe as asked.
  *
  * Instead, eq_handle names an event queue that EQ CREATE made. Its reserve is raised to the same number
  * if it is lower, and goes back when the CQ goes; records on its channel carry the CQ's user handle
@@ -172,6 +173,36 @@ struct cxi_abi_create_cq_resp {
 	struct cxi_abi_eq_info eq;
 };
 
+/* Slots of a ring that hold no event: the status, and one that keeps it from filling up. */
+#define CXI_ABI_EQ_FIXED_SLOTS 2
+
+/*
+ * RESIZE_CQ, the command of the write interface: UHW_IN (optional) and UHW_OUT. Gives the CQ room for cqe
+ * completions, and its event queue a new ring: the fixed slots, cqe, and what is reserved now or asked for
+ * here, whichever is more, rounded up to whole pages. What is reserved stays as it is. The NIC goes on in
+ * the new ring, which the response describes, after an EQ_SWITCH event in the old one; when the program
+ * has read that event, EQ RESIZE with slots 0 lets go of the old ring.
+ *
+ * Errors: EINVAL cqe 0 or above 65536, a reserve above 16383, a ring too small for messages that are under
+ * way, a switch that has not ended; EOPNOTSUPP the CQ is built on an event queue of the program.
+ */
+struct cxi_abi_resize_cq_req {
+	__u32 reserve;
+	__u32 reserved_20;
+};
+
+struct cxi_abi_resize_cq_resp {
+	struct cxi_abi_eq_info eq;
+};
+
+/*
+ * MODIFY_CQ, the extended command: no driver data. With a moderation of `count` events and `period`
+ * microseconds the record of an armed queue is held back until so many events have been written or the
+ * period since the first of them has passed; what is raised by NOTIFY_AT, and by a QP that enters the error
+ * state, is not held back. A count of 0 or 1 or a period of 0: no moderation.
+ * Errors: EINVAL an empty mask; EOPNOTSUPP bits other than moderation.
+ */
+
 /*
  * Notification. A store of the software-state word with event_int_disable 0 arms the queue. When the
  * NIC has written an event it looks at the word; if it is armed and the value of its bits 44-47 is
@@ -199,7 +230,8 @@ struct cxi_abi_create_cq_resp {
  * profile of another logical NI than the PD's, a profile of another VNI than the queue pair sends in;
  * EOPNOTSUPP another type, flags or attributes that the device does not know; ENOENT no such profile;
  * ENOSPC the PID belongs to another PD, the resource index is taken, list entries, queues or profiles are
- * used up; ENOMEM the event slots cannot be reserved; EPERM the VNI is no longer granted.
+ * used up; ENOMEM the event slots cannot be reserved: more than 16383, or more than the ring of a CQ has
+ * beside its cqe slots (RESIZE_CQ makes room); EPERM the VNI is no longer granted.
  */
 struct cxi_abi_create_qp_req {
 	__u32 tx_slots;	       /* 64-byte command slots of the transmit queue, at least 64 */
@@ -244,16 +276,32 @@ struct cxi_abi_create_qp_resp {
  *
  * RESP_LKEY64 is lac << 57 | iova_delta; RESP_LKEY is a number that only names the region.
  *
+ * Memory of a dma-buf is named by FD and FD_OFFSET; the descriptor may be closed afterwards. A region
+ * derived from one names the same file. The model also takes memory files (memfd).
+ *
  * Errors beside those of the standard: EINVAL length 0, access bits that the device does not know, an
  * application key with bits 63-60 set, a job key of another PD, a derived region that is not inside its
- * parent or may more than it; EOPNOTSUPP on-demand paging; EFAULT memory that is not mapped, or not with
- * the rights that are asked for; EEXIST an application key already used in the context; ENOSPC no address
- * context or key is left.
+ * parent or may more than it, a file of another kind or one that ends before the region does; EACCES the
+ * file may not be written; EOPNOTSUPP on-demand paging; EFAULT memory that is not mapped, or not with
+ * the rights that are asked for; ENOSPC no address context or key is left.
  */
 struct cxi_abi_reg_mr_resp {
 	__aligned_u64 iova_delta; /* io address = (address as in work requests + delta) mod 2^57 */
 	__u32 lac;
 	__u32 md_handle;
+};
+
+/*
+ * REREG_MR, the command of the write interface: UHW_OUT. The region is as if it had been deregistered and
+ * registered anew, under the same handle; a refusal changes nothing. Remote keys stay, unless the region
+ * becomes indexed or ceases to be, or moves to another PD as an indexed one.
+ * Errors: those of REG_MR; EINVAL no flag or an unknown one, a derived region that leaves its parent;
+ * EBUSY it is attached, others are derived from it, or its descriptor is in use; EOPNOTSUPP memory of a
+ * dma-buf.
+ */
+struct cxi_abi_rereg_mr_resp {
+	struct cxi_abi_reg_mr_resp mr;
+	__aligned_u64 rkey64;
 };
 
 /*
@@ -294,7 +342,7 @@ struct cxi_abi_reg_mr_resp {
  * unlinks them before DETACH_MR, which cuts off what still uses them.
  * Errors: EINVAL another PD, or a region that is restricted to another job; EOPNOTSUPP a region
  * restricted to a job on an absolute queue pair, an indexed region on queue pairs with different
- * receive CQs; EEXIST it is attached already; ENOSPC list entries or portal entries are used up.
+ * receive CQs; EEXIST it is attached already, or another region with its key is; ENOSPC list entries or portal entries are used up.
  * DETACH_MR: EINVAL it is not attached. Destroying the queue pair detaches; a region that is attached
  * is EBUSY.
  */
@@ -376,10 +424,13 @@ CXI_ABI_ASSERT_SIZE(cxi_abi_alloc_pd_req, 8);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_cq_req, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_eq_info, 40);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_cq_resp, 40);
+CXI_ABI_ASSERT_SIZE(cxi_abi_resize_cq_req, 8);
+CXI_ABI_ASSERT_SIZE(cxi_abi_resize_cq_resp, 40);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_qp_req, 32);
 CXI_ABI_ASSERT_SIZE(cxi_abi_cmdq_info, 40);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_qp_resp, 136);
 CXI_ABI_ASSERT_SIZE(cxi_abi_reg_mr_resp, 16);
+CXI_ABI_ASSERT_SIZE(cxi_abi_rereg_mr_resp, 24);
 CXI_ABI_ASSERT_SIZE(cxi_abi_attach_mr_resp, 16);
 CXI_ABI_ASSERT_SIZE(cxi_abi_create_comp_cntr_resp, 8);
 CXI_ABI_ASSERT_SIZE(cxi_abi_job_resp, 24);

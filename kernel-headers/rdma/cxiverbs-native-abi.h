@@ -269,7 +269,8 @@ struct cxi_abi_domain_resp {
  *
  * MAP     HANDLE* (new), LNI_HANDLE?, REQ* struct cxi_abi_md_req, RESP* struct cxi_abi_md_resp.
  *         EINVAL      len 0, va + len wraps, no flag or an unknown one
- *         EOPNOTSUPP  dmabuf_fd is not -1 and the driver cannot import it
+ *         EBADF, EINVAL  dmabuf_fd is not -1 and names no dma-buf, or one that ends before va + len
+ *         EACCES      the file may not be written, and flags say that the NIC will
  *         the refusals of the logical NI
  *         EFAULT      memory that is not mapped, or not with the rights that flags ask for
  *         ENOSPC      no address context, or no room in one, is left to the logical NI or the service
@@ -321,6 +322,7 @@ struct cxi_abi_md_resp {
  *           program has read that event, RESIZE with slots 0 lets go of the old ring, whose cookie ends.
  *           EINVAL  another field is not zero; slots below 4, above 2^26, or too few for what is
  *                   reserved and under way; a switch is under way, or (slots 0) none has happened
+ *           EBUSY   a CQ reads it (RESIZE_CQ resizes that); not with slots 0
  *           ENOMEM  no memory for the ring
  * NOTIFY_AT EQ_NOTIFY_AT_HANDLE*, EQ_NOTIFY_AT_NS* (u64, CLOCK_MONOTONIC). Raises the notification at that
  *           time even if no event comes, as if one had been written then. One time per queue; a later

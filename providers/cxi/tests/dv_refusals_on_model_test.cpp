@@ -156,11 +156,18 @@ TEST_F(Unusable, ADmaBufThatTheDeviceCannotReach) {
   ASSERT_EQ(ftruncate(file, 4096), 0);
   cxidv_md_attr attr = {};
   attr.comp_mask = CXIDV_MD_MASK_DMABUF;
-  attr.length = 4096;
+  attr.length = 4097;
   attr.flags = CXIDV_MD_READ;
   attr.dmabuf_fd = file;
-  EXPECT_EQ(error_of(cxidv_map_md(lni.get(), &attr)), EOPNOTSUPP);
-  close(file);
+  EXPECT_EQ(error_of(cxidv_map_md(lni.get(), &attr)), EINVAL);
+  attr.length = 4096;
+  attr.dmabuf_fd = 9999;
+  EXPECT_EQ(error_of(cxidv_map_md(lni.get(), &attr)), EBADF);
+  attr.dmabuf_fd = file;
+  cxidv_md* md = cxidv_map_md(lni.get(), &attr);
+  ASSERT_NE(md, nullptr);
+  close(file);  // the descriptor keeps the memory
+  EXPECT_EQ(cxidv_unmap_md(md), 0);
 }
 
 TEST_F(Unusable, PortalEntriesWithMoreListEntriesThanThereAre) {

@@ -28,6 +28,7 @@ class TrappedCaller final : public uverbs::Caller {
   std::shared_ptr<nic::GuestMemory> memory() override;
   int install_fd(int fd) override;
   std::optional<uverbs::FileId> identify(int fd) override;
+  int take_fd(int fd) override;
 
   // The host's side.
   std::shared_ptr<Process> owner();  // remembered for later calls

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,6 +81,15 @@ std::optional<uverbs::FileId> TrappedCaller::identify(int fd) {
   // The program gave up its uid, or made itself undumpable, and we may not look any more.
   auto process = processes_.known(call_.task);
   return process ? process->remembered(fd) : std::nullopt;
+}
+
+int TrappedCaller::take_fd(int fd) {
+  Fd process(static_cast<int>(syscall(SYS_pidfd_open, this->process(), 0)));
+  if (process.get() < 0) return -errno;
+  Fd copy(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), fd, 0)));
+  if (copy.get() < 0) return -errno;
+  // The number may have come to name another process in the meantime.
+  return listener_.valid(call_.id) ? copy.release() : -ESRCH;
 }
 
 std::optional<std::string> TrappedCaller::path(uint64_t va) {

@@ -63,7 +63,7 @@ int Call::parse() {
 int Call::parse_one(size_t index, const AttrRule& rule) {
   const ib_uverbs_attr& attr = attrs_[index];
   if (attr.attr_data.reserved != 0) return EINVAL;
-  Slot slot{&rule, index, {}, nullptr, {}};
+  Slot slot{&rule, index, {}, nullptr, {}, -1};
   int error = 0;
   switch (rule.kind) {
     case Kind::in:
@@ -78,6 +78,9 @@ int Call::parse_one(size_t index, const AttrRule& rule) {
       break;
     case Kind::fd:
       error = parse_fd(attr, rule, slot);
+      break;
+    case Kind::raw_fd:
+      error = parse_raw_fd(attr, slot);
       break;
     case Kind::new_object:
     case Kind::new_fd:
@@ -121,6 +124,12 @@ int Call::parse_fd(const ib_uverbs_attr& attr, const AttrRule& rule, Slot& slot)
   bool ours = rule.object == UVERBS_OBJECT_COMP_CHANNEL ? file.channel(*identity) != nullptr
                                                         : file.async(*identity) != nullptr;
   return ours ? 0 : EBADF;
+}
+
+int Call::parse_raw_fd(const ib_uverbs_attr& attr, Slot& slot) {
+  if (attr.len != 0 || attr.data_s64 != static_cast<int>(attr.data_s64)) return EINVAL;
+  slot.descriptor = static_cast<int>(attr.data_s64);
+  return 0;
 }
 
 std::span<const std::byte> Call::bytes(uint16_t id) const {

@@ -57,6 +57,7 @@ class Call {
     return slot ? static_cast<T*>(slot->object) : nullptr;
   }
   FileId identity(uint16_t id) const { return find(id)->identity; }
+  int descriptor(uint16_t id) const { return find(id)->descriptor; }
 
   // Driver data. EINVAL: shorter than `first_size`; E2BIG: longer than known and not zero.
   template <class T>
@@ -117,6 +118,7 @@ class Call {
     std::vector<std::byte> data;
     Object* object = nullptr;
     FileId identity;
+    int descriptor = -1;
   };
   struct Install {
     uint16_t id;
@@ -129,6 +131,7 @@ class Call {
   int parse_in(const ib_uverbs_attr& attr, const AttrRule& rule, Slot& slot);
   int parse_handle(const ib_uverbs_attr& attr, const AttrRule& rule, Slot& slot);
   int parse_fd(const ib_uverbs_attr& attr, const AttrRule& rule, Slot& slot);
+  int parse_raw_fd(const ib_uverbs_attr& attr, Slot& slot);
   int grown_in(uint16_t id, void* out, size_t size, size_t first_size) const;
   int install_all();
   uint64_t attr_va(size_t index) const { return attrs_va_ + index * sizeof(ib_uverbs_attr); }

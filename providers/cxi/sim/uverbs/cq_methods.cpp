@@ -16,16 +16,14 @@ uint32_t reserve_of(uint32_t cqe) {
   return static_cast<uint32_t>(std::min<uint64_t>(max_eq_reserve, 2ull * cqe + 64));
 }
 
-constexpr uint32_t status_and_guard = 2;
-
-// The queue of a CQ that brings none. Queue pairs raise the reserve later, up to its maximum, and
-// the ring does not grow: it has room from the start for all that can be reserved.
+// The queue of a CQ that brings none. Queue pairs raise the reserve later: with room for twice of
+// it few of them need another ring.
 nic::Made<std::unique_ptr<EventQueue>> make_queue(std::shared_ptr<Lni> lni, Arena& arena,
                                                   uint32_t flags, uint32_t cqe) {
   EventQueue::Spec spec;
   spec.flags = flags;
   spec.reserve = reserve_of(cqe);
-  spec.slots = status_and_guard + max_eq_reserve + cqe;
+  spec.slots = CXI_ABI_EQ_FIXED_SLOTS + std::min(max_eq_reserve, 2 * spec.reserve) + cqe;
   return EventQueue::make(std::move(lni), arena, spec);
 }
 
@@ -41,7 +39,7 @@ int check_queue(Call& call, const cxi_abi_create_cq_req& req, uint32_t cqe, cons
   if (eq.uses != 0 || queue.resizing()) return EBUSY;
   if ((req.eq_flags & ~queue.flags()) || queue.notifier.channel() != channel) return EINVAL;
   const uint64_t reserve = std::max(queue.reserve(), reserve_of(cqe));
-  return status_and_guard + reserve + cqe > queue.slots() ? EINVAL : 0;
+  return CXI_ABI_EQ_FIXED_SLOTS + reserve + cqe > queue.slots() ? EINVAL : 0;
 }
 
 }  // namespace
@@ -89,6 +87,33 @@ int create_cq(Call& call) {
   resp.eq = made.queue().info(made.queue_handle());
   call.put(UVERBS_ATTR_CREATE_CQ_RESP_CQE, cqe);
   call.driver_out(resp);
+  return 0;
+}
+
+int resize_cq(Call& call, Cq& cq, uint32_t cqe) {
+  cxi_abi_resize_cq_req req{};
+  if (call.has(UVERBS_ATTR_UHW_IN)) {
+    if (int error = call.driver_in(req)) return error;
+  }
+  if (req.reserved_20 || req.reserve > max_eq_reserve || cqe == 0 || cqe > max_cqe) return EINVAL;
+  if (!cq.owns_queue()) return EOPNOTSUPP;
+  EventQueue& queue = cq.queue();
+  cxi_abi_resize_cq_resp resp{};
+  resp.eq = queue.info(cq.queue_handle());
+  const uint32_t reserve = std::max(req.reserve, queue.reserve());
+  const uint32_t slots = CXI_ABI_EQ_FIXED_SLOTS + reserve + cqe;
+  if (int error = queue.begin_resize(*call.file.arena, slots, &resp.eq)) return error;
+  cq.cqe = cqe;
+  call.driver_out(resp);
+  return 0;
+}
+
+int modify_cq(Call& call, Cq& cq, const ib_uverbs_ex_modify_cq& cmd) {
+  constexpr uint32_t moderate = 1 << 0;  // of enum ib_cq_attr_mask
+  if (cmd.attr_mask == 0 || cmd.reserved != 0) return EINVAL;
+  if (cmd.attr_mask & ~moderate) return EOPNOTSUPP;
+  constexpr uint64_t ns_per_us = 1000;
+  call.file.nic.moderate(cq.queue(), cmd.attr.cq_count, cmd.attr.cq_period * ns_per_us);
   return 0;
 }
 

@@ -47,7 +47,6 @@ class File final : public OpenFile {
   std::vector<std::shared_ptr<AsyncChannel>> async_channels;
   std::array<Jkey*, max_job_keys> job_keys{};
   uint32_t job_key_serial = 0;
-  std::set<uint64_t> application_keys;  // remote keys that the program has chosen
   HandleTable objects;
 
  private:

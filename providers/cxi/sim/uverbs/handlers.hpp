@@ -4,7 +4,10 @@
 // Each returns 0 or the positive errno of its refusal.
 #pragma once
 
+#include <rdma/ib_user_verbs.h>
+
 #include "uverbs/call.hpp"
+#include "uverbs/file_memory.hpp"
 #include "uverbs/objects.hpp"
 #include "uverbs/qp.hpp"
 
@@ -53,13 +56,23 @@ int alloc_pd(Call& call, Pd** out);
 struct Registration {
   Pd* pd = nullptr;
   uint64_t addr = 0, length = 0, iova = 0;
+  std::optional<int> fd;  // of the caller; addr is an offset in the file then
+  std::optional<FileId> from_file;
   uint32_t access = 0;
   std::optional<uint64_t> application_key;
   Jkey* jkey = nullptr;
   Mr* parent = nullptr;
 };
 int register_memory(Call& call, const Registration& wanted, Mr** out);
+int resize_cq(Call& call, Cq& cq, uint32_t cqe);
 void answer_registration(Call& call, const Mr& mr);
+cxi_abi_reg_mr_resp registration(const Mr& mr);
+// Bits of enum ib_mr_rereg_flags.
+enum ReregFlags : uint32_t { rereg_translation = 1 << 0, rereg_pd = 1 << 1, rereg_access = 1 << 2 };
+int rereg_memory(Call& call, const ib_uverbs_rereg_mr& cmd, Mr& mr, Pd* pd);
+int modify_cq(Call& call, Cq& cq, const ib_uverbs_ex_modify_cq& cmd);
+nic::Made<std::shared_ptr<FileMemory>> file_memory(Caller& caller, int fd, uint64_t first,
+                                                   uint64_t length, bool writes);
 ib_uverbs_query_port_resp port_attributes(NicState& nic);
 
 }  // namespace sim::uverbs

@@ -50,6 +50,8 @@ class Caller {
   // cannot be taken back.
   virtual int install_fd(int fd) = 0;
   virtual std::optional<FileId> identify(int fd) = 0;  // of a descriptor of the caller
+  // A copy of a descriptor of the caller, which the model closes; or a negative errno.
+  virtual int take_fd(int fd) = 0;
 };
 
 // One open of a device. The host keeps it as long as the descriptor or a mapping of it lives.

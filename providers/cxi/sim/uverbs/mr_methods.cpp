@@ -36,7 +36,7 @@ int check(const Registration& wanted) {
   if (wanted.application_key && (*wanted.application_key & ~CXI_ABI_RKEY_USER_MASK)) return EINVAL;
   if (wanted.jkey && wanted.jkey->pd.get() != wanted.pd) return EINVAL;
   if (const Mr* parent = wanted.parent) {
-    if (parent->pd.get() != wanted.pd) return EINVAL;
+    if (parent->pd.get() != wanted.pd || parent->from_file != wanted.from_file) return EINVAL;
     if (wanted.addr < parent->addr || wanted.addr + wanted.length > parent->addr + parent->length) {
       return EINVAL;
     }
@@ -49,7 +49,6 @@ int check(const Registration& wanted) {
 // An application's key as it is, one of the driver's otherwise.
 int allot_key(File& file, const Registration& wanted, Mr& mr) {
   if (wanted.application_key) {
-    if (!file.application_keys.insert(*wanted.application_key).second) return EEXIST;
     mr.application_key = true;
     mr.rkey64 = *wanted.application_key;
     mr.rkey = mr.rkey64 <= key_mask ? static_cast<uint32_t>(mr.rkey64) : 0;
@@ -85,42 +84,138 @@ uint64_t wide_lkey(const Mr& mr) {
 
 }  // namespace
 
+nic::Made<std::shared_ptr<FileMemory>> file_memory(Caller& caller, int fd, uint64_t first,
+                                                   uint64_t length, bool writes) {
+  const int own = caller.take_fd(fd);
+  if (own < 0) return {nullptr, -own};
+  return FileMemory::make(own, first, length, writes);
+}
+
+namespace {
+
+// The descriptor of a region that is not derived.
+int map_region(Call& call, const Registration& wanted, Mr& mr) {
+  const bool writes = wanted.access & IB_UVERBS_ACCESS_LOCAL_WRITE;
+  std::shared_ptr<nic::GuestMemory> memory;
+  if (wanted.fd) {
+    auto file = file_memory(call.caller, *wanted.fd, wanted.addr, wanted.length, writes);
+    if (!file) return file.error;
+    memory = std::move(file.value);
+  } else {
+    if (int error = call.caller.check_range(wanted.addr, wanted.length, writes)) return error;
+    memory = call.caller.memory();
+  }
+  auto map = MemoryMap::of_memory(wanted.pd->lni, std::move(memory), wanted.addr, wanted.length,
+                                  true, writes);
+  if (!map) return map.error;
+  mr.own_md = Owned(call.add(std::make_unique<MdObject>(call.file, std::move(map.value))));
+  mr.md = mr.own_md.get();
+  return 0;
+}
+
+void describe(const Registration& wanted, Mr& mr) {
+  mr.pd = Use(wanted.pd);
+  mr.jkey = Use(wanted.jkey);
+  mr.addr = wanted.addr;
+  mr.length = wanted.length;
+  mr.iova = wanted.iova;
+  mr.from_file = wanted.from_file;
+  mr.access = wanted.access;
+}
+
+}  // namespace
+
 int register_memory(Call& call, const Registration& wanted, Mr** out) {
   if (int error = check(wanted)) return error;
   File& file = call.file;
   if (file.nic.mrs >= max_mr) return ENOSPC;
-  const bool writes = wanted.access & IB_UVERBS_ACCESS_LOCAL_WRITE;
-  if (int error = call.caller.check_range(wanted.addr, wanted.length, writes)) return error;
-
   auto mr = std::make_unique<Mr>(file);
-  mr->pd = Use(wanted.pd);
-  mr->jkey = Use(wanted.jkey);
-  mr->addr = wanted.addr;
-  mr->length = wanted.length;
-  mr->iova = wanted.iova;
-  mr->access = wanted.access;
+  describe(wanted, *mr);
   if (int error = allot_key(file, wanted, *mr)) return error;
   mr->lkey = next_serial(file.nic.next_local_key, key_mask);
   if (wanted.parent) {
     mr->parent = Use(wanted.parent);
     mr->md = wanted.parent->md;
-  } else {
-    auto map = MemoryMap::of_process(wanted.pd->lni, call.caller.memory(), wanted.addr,
-                                     wanted.length, true, writes);
-    if (!map) return map.error;
-    mr->own_md = Owned(call.add(std::make_unique<MdObject>(file, std::move(map.value))));
-    mr->md = mr->own_md.get();
+  } else if (int error = map_region(call, wanted, *mr)) {
+    return error;
   }
   *out = &call.add(std::move(mr));
   return 0;
 }
 
-void answer_registration(Call& call, const Mr& mr) {
+namespace {
+
+// What a region becomes when its description is swapped with another one's.
+void exchange(Mr& a, Mr& b, bool with_key) {
+  std::swap(a.pd, b.pd);
+  std::swap(a.own_md, b.own_md);
+  std::swap(a.md, b.md);
+  std::swap(a.addr, b.addr);
+  std::swap(a.length, b.length);
+  std::swap(a.iova, b.iova);
+  std::swap(a.access, b.access);
+  if (!with_key) return;
+  std::swap(a.rkey64, b.rkey64);
+  std::swap(a.rkey, b.rkey);
+  std::swap(a.index, b.index);
+}
+
+int check_rereg(const ib_uverbs_rereg_mr& cmd, const Mr& mr) {
+  constexpr uint32_t known = rereg_translation | rereg_pd | rereg_access;
+  if (cmd.flags == 0 || (cmd.flags & ~known)) return EINVAL;
+  if (mr.from_file) return EOPNOTSUPP;
+  // Peers reach it, others lie in it, or something of the program's is built on its descriptor.
+  if (mr.uses != 0 || (mr.own_md && (*mr.own_md).uses > 1)) return EBUSY;
+  return 0;
+}
+
+}  // namespace
+
+int rereg_memory(Call& call, const ib_uverbs_rereg_mr& cmd, Mr& mr, Pd* pd) {
+  if (int error = check_rereg(cmd, mr)) return error;
+  Registration wanted;
+  wanted.pd = pd ? pd : mr.pd.get();
+  const bool moves = cmd.flags & rereg_translation;
+  wanted.addr = moves ? cmd.start : mr.addr;
+  wanted.length = moves ? cmd.length : mr.length;
+  wanted.iova = moves ? cmd.hca_va : mr.iova;
+  wanted.access = cmd.flags & rereg_access ? cmd.access_flags : mr.access;
+  wanted.jkey = mr.jkey.get();
+  wanted.parent = mr.parent.get();
+  if (mr.application_key) wanted.application_key = mr.rkey64;
+  if (int error = check(wanted)) return error;
+
+  auto changed = std::make_shared<Mr>(call.file);
+  describe(wanted, *changed);
+  // The key stays, unless it says something that is no longer true.
+  const bool indexed = !mr.application_key && (wanted.access & CXI_ABI_ACCESS_INDEXED);
+  const bool new_key = indexed != mr.index.has_value() || (indexed && wanted.pd != mr.pd.get());
+  if (new_key) {
+    if (int error = allot_key(call.file, wanted, *changed)) return error;
+  }
+  if (wanted.parent) {
+    changed->md = mr.md;
+  } else if (int error = map_region(call, wanted, *changed)) {
+    return error;
+  }
+  exchange(mr, *changed, new_key);
+  call.undo([&mr, changed, new_key]() mutable {
+    exchange(mr, *changed, new_key);
+    changed.reset();
+  });
+  return 0;
+}
+
+cxi_abi_reg_mr_resp registration(const Mr& mr) {
   cxi_abi_reg_mr_resp resp{};
   resp.iova_delta = iova_delta(mr);
   resp.lac = mr.memory().lac();
   resp.md_handle = mr.md->id;
-  call.driver_out(resp);
+  return resp;
+}
+
+void answer_registration(Call& call, const Mr& mr) {
+  call.driver_out(registration(mr));
 }
 
 int reg_mr(Call& call) {
@@ -136,11 +231,18 @@ int reg_mr(Call& call) {
   const bool own_key = flags & IB_UVERBS_REG_MR_FLAG_USER_RKEY;
   if (own_key != call.has(UVERBS_ATTR_REG_MR_REQ_RKEY64)) return EINVAL;
   if (flags & IB_UVERBS_REG_MR_FLAG_IDEMPOTENT_SAFE) return own_key ? EOPNOTSUPP : EINVAL;
-  if (by_fd) return EOPNOTSUPP;
+  if (by_fd && !(call.has(UVERBS_ATTR_REG_MR_FD) && call.has(UVERBS_ATTR_REG_MR_FD_OFFSET))) {
+    return EINVAL;
+  }
 
   Registration wanted;
   wanted.pd = call.object<Pd>(UVERBS_ATTR_REG_MR_PD_HANDLE);
-  wanted.addr = call.in<uint64_t>(UVERBS_ATTR_REG_MR_ADDR);
+  if (by_fd) {
+    wanted.fd = call.descriptor(UVERBS_ATTR_REG_MR_FD);
+    wanted.from_file = call.caller.identify(*wanted.fd);
+    if (!wanted.from_file) return EBADF;
+  }
+  wanted.addr = call.in<uint64_t>(by_fd ? UVERBS_ATTR_REG_MR_FD_OFFSET : UVERBS_ATTR_REG_MR_ADDR);
   wanted.length = call.in<uint64_t>(UVERBS_ATTR_REG_MR_LENGTH);
   wanted.iova = call.in<uint64_t>(UVERBS_ATTR_REG_MR_IOVA);
   wanted.access = static_cast<uint32_t>(access);

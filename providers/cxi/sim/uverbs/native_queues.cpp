@@ -34,13 +34,20 @@ int md_map(Call& call) {
   constexpr uint32_t known = CXI_ABI_MD_READ | CXI_ABI_MD_WRITE;
   if (req.len == 0 || req.va + req.len < req.va) return EINVAL;
   if ((req.flags & ~known) || !(req.flags & known)) return EINVAL;
-  if (req.dmabuf_fd != -1) return EOPNOTSUPP;
   auto lni = named_lni(call);
   if (!lni) return lni.error;
   const bool writes = req.flags & CXI_ABI_MD_WRITE;
-  if (int error = call.caller.check_range(req.va, req.len, writes)) return error;
-  auto map = MemoryMap::of_process(lni.value, call.caller.memory(), req.va, req.len,
-                                   req.flags & CXI_ABI_MD_READ, writes);
+  std::shared_ptr<nic::GuestMemory> memory;
+  if (req.dmabuf_fd == -1) {
+    if (int error = call.caller.check_range(req.va, req.len, writes)) return error;
+    memory = call.caller.memory();
+  } else {
+    auto file = file_memory(call.caller, req.dmabuf_fd, req.va, req.len, writes);
+    if (!file) return file.error;
+    memory = std::move(file.value);
+  }
+  auto map = MemoryMap::of_memory(lni.value, std::move(memory), req.va, req.len,
+                                  req.flags & CXI_ABI_MD_READ, writes);
   if (!map) return map.error;
   call.put(CXI_ATTR_RESP, cxi_abi_md_resp{map.value->iova(), map.value->lac(), 0});
   call.made(CXI_ATTR_HANDLE, std::make_unique<MdObject>(call.file, std::move(map.value)));
@@ -93,6 +100,7 @@ int eq_resize(Call& call) {
     call.put(CXI_ATTR_RESP, eq->info(eq.id));
     return 0;
   }
+  if (eq->serves_cq) return EBUSY;
   if (req.slots < min_eq_slots || req.slots > max_eq_slots || eq->reserve() > req.slots - 1) {
     return EINVAL;
   }

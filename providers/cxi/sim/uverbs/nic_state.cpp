@@ -114,8 +114,42 @@ void NicState::event_written(unsigned eqn, uint8_t armed_value) {
   auto it = event_queues.find(eqn);
   if (it == event_queues.end()) return;
   Notifier& notifier = it->second->notifier;
-  notifier.raise(armed_value);
+  if (notifier.moderated() && !poking_) {
+    notifier.raise(armed_value, clock_.monotonic_ns());
+  } else {
+    notifier.raise(armed_value);
+  }
+  if (notifier.due_ns()) {
+    holding_.insert(it->second);
+  } else {
+    holding_.erase(it->second);
+  }
   if (notifier.owes()) owing_.insert(it->second);
+}
+
+void NicState::poke(EventQueue& queue) {
+  poking_ = true;
+  device->poke_eq(queue.eqn());
+  poking_ = false;
+}
+
+void NicState::moderate(EventQueue& queue, uint32_t count, uint64_t period_ns) {
+  queue.notifier.moderate(count, period_ns);
+  device->tell_every_event(queue.eqn(), queue.notifier.moderated());
+  if (holding_.erase(&queue) == 0) return;
+  queue.notifier.raise_held();
+  if (queue.notifier.owes()) owing_.insert(&queue);
+}
+
+bool NicState::raise_held() {
+  if (holding_.empty()) return false;
+  const uint64_t now = clock_.monotonic_ns();
+  return std::erase_if(holding_, [&](EventQueue* queue) {
+           if (queue->notifier.due_ns().value_or(0) > now) return false;
+           queue->notifier.raise_held();
+           if (queue->notifier.owes()) owing_.insert(queue);
+           return true;
+         }) != 0;
 }
 
 void NicState::notify_at(EventQueue& queue, uint64_t ns) {
@@ -140,6 +174,7 @@ void NicState::forget(EventQueue& queue) {
   event_queues.erase(queue.eqn());
   timers_.erase(&queue);
   owing_.erase(&queue);
+  holding_.erase(&queue);
 }
 
 bool NicState::fire_timers() {
@@ -152,7 +187,7 @@ bool NicState::fire_timers() {
     return true;
   });
   for (EventQueue* queue : due) {
-    device->poke_eq(queue->eqn());
+    poke(*queue);
   }
   return !due.empty();
 }
@@ -176,6 +211,7 @@ bool NicState::pay_records() {
 
 bool NicState::settle_once() {
   bool any = fire_timers();
+  any |= raise_held();
   any |= pay_records();
   for (unsigned index : std::exchange(failed_queues_, {})) {
     auto it = command_queues.find(index);
@@ -200,6 +236,9 @@ std::optional<uint64_t> NicState::next_due_ns() {
   auto sooner = [&](uint64_t at) { due = due ? std::min(*due, at) : at; };
   for (const auto& [queue, at] : timers_) {
     sooner(at);
+  }
+  for (const EventQueue* queue : holding_) {
+    if (auto at = queue->notifier.due_ns()) sooner(*at);
   }
   if (!owing_.empty() || async_owing_) sooner(clock_.monotonic_ns() + retry_delay_ns);
   return due;

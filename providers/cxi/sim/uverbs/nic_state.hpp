@@ -67,6 +67,10 @@ class NicState final : public nic::Interrupts {
   // follow from others, failed queues, records that did not fit. Returns whether anything was done.
   bool settle();
   std::optional<uint64_t> next_due_ns();
+  // Notify of the queue now, if it is armed, whatever its moderation.
+  void poke(EventQueue& queue);
+  // Tell of the queue when `count` events have come, or `period_ns` after the first.
+  void moderate(EventQueue& queue, uint32_t count, uint64_t period_ns);
   // Notify of the queue at this time; 0 cancels.
   void notify_at(EventQueue& queue, uint64_t ns);
   void raise_async(AsyncChannel& channel, uint64_t element, uint32_t type,
@@ -94,11 +98,14 @@ class NicState final : public nic::Interrupts {
  private:
   bool settle_once();
   bool fire_timers();
+  bool raise_held();
   bool pay_records();
 
   nic::Clock& clock_;
   std::map<EventQueue*, uint64_t> timers_;  // CLOCK_MONOTONIC
-  std::set<EventQueue*> owing_;             // records that did not fit into a pipe
+  std::set<EventQueue*> holding_;           // records that moderation holds back
+  bool poking_ = false;
+  std::set<EventQueue*> owing_;  // records that did not fit into a pipe
   bool async_owing_ = false;
   std::vector<unsigned> failed_queues_;
 };

@@ -19,8 +19,24 @@ void Notifier::attach(std::shared_ptr<EventPipe> pipe, uint64_t user_handle) {
   reader_.user_handle = user_handle;
 }
 
-void Notifier::raise(uint8_t armed_value) {
+void Notifier::moderate(uint32_t count, uint64_t period_ns) {
+  count_ = count;
+  period_ns_ = period_ns;
+}
+
+void Notifier::raise_held() {
+  if (due_ns_) raise(held_value_);
+}
+
+void Notifier::raise(uint8_t armed_value, std::optional<uint64_t> now_ns) {
   if (told_ == armed_value) return;
+  if (now_ns && moderated()) {
+    held_value_ = armed_value;
+    if (!due_ns_) due_ns_ = *now_ns + period_ns_;
+    if (++held_ < count_ && *now_ns < *due_ns_) return;
+  }
+  held_ = 0;
+  due_ns_.reset();
   told_ = armed_value;
   if (!pipe_) return;
   pending_ = std::min(pending_ + 1, max_pending);
@@ -50,6 +66,8 @@ bool Notifier::flush() {
 uint32_t Notifier::finish() {
   if (!pipe_) return 0;
   pending_ = 0;
+  held_ = 0;
+  due_ns_.reset();
   uint32_t removed = pipe_->remove(reader_.user_handle);
   reader_.written -= std::min(removed, reader_.written);
   return reader_.written;

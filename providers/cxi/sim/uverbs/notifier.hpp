@@ -24,7 +24,16 @@ class Notifier {
   bool attached() const { return pipe_ != nullptr; }
 
   // The armed queue has an event; the value of the software state says whether it was told before.
-  void raise(uint8_t armed_value);
+  // With moderation it is told when so many have come, or so long after the first, or at once when
+  // `now` does not count.
+  void raise(uint8_t armed_value, std::optional<uint64_t> now_ns = std::nullopt);
+  // Hold records back until `count` events have come or `period_ns` have passed. 0 of either, or
+  // one event: no moderation.
+  void moderate(uint32_t count, uint64_t period_ns);
+  bool moderated() const { return count_ > 1 && period_ns_ > 0; }
+  // When the record that is held back is due.
+  std::optional<uint64_t> due_ns() const { return due_ns_; }
+  void raise_held();
   // Writes what is owed. Returns whether something was written.
   bool flush();
   bool owes() const { return pending_ != 0; }
@@ -47,6 +56,11 @@ class Notifier {
   Reader reader_;
   std::optional<uint8_t> told_;
   uint32_t pending_ = 0;  // at most one for each value the program can arm with
+  uint32_t count_ = 0;
+  uint64_t period_ns_ = 0;
+  uint32_t held_ = 0;  // events since the record is held back
+  uint8_t held_value_ = 0;
+  std::optional<uint64_t> due_ns_;
 };
 
 // Asynchronous events of one context.

@@ -63,6 +63,7 @@ Cq::~Cq() {
   if (!queue_) return;
   if (notifies) {
     queue().notifier.finish();
+    file.nic.moderate(queue(), 0, 0);
     file.nic.notify_at(queue(), 0);
   }
   if (borrowed_) {
@@ -76,7 +77,6 @@ Cq::~Cq() {
 }
 
 Mr::~Mr() {
-  if (application_key) file.application_keys.erase(rkey64);
   if (index) pd->indexed.reset(*index);
   --file.nic.mrs;
 }

@@ -92,6 +92,7 @@ class Cq final : public Object {
   int borrow(EqObject& queue, uint32_t reserve);
   EventQueue& queue() const { return *queue_->resource; }
   uint32_t queue_handle() const { return queue_->id; }
+  bool owns_queue() const { return !borrowed_; }
   uint32_t comp_events() const { return notifies ? queue().notifier.finish() : 0; }
 
   bool notifies = false;  // has a completion channel
@@ -127,8 +128,9 @@ class Mr final : public Object {
   Use<Jkey> jkey;
   Use<Mr> parent;
   Owned<MdObject> own_md;
-  MdObject* md = nullptr;  // its own, or the parent's
-  uint64_t addr = 0, length = 0, iova = 0;
+  MdObject* md = nullptr;                   // its own, or the parent's
+  uint64_t addr = 0, length = 0, iova = 0;  // of a file: addr is the offset in it
+  std::optional<FileId> from_file;
   uint32_t access = 0;
   uint32_t lkey = 0;
   uint64_t rkey64 = 0;

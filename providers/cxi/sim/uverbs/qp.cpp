@@ -104,8 +104,8 @@ void Qp::to_error() {
   device.reset_lists(recv->number());
   // Disabled, not reset: regions are attached and detached in this state too.
   device.set_pte_state(mem->number(), nic::PteState::disabled, 0);
-  device.poke_eq(send_cq->queue().eqn());
-  if (&recv_cq->queue() != &send_cq->queue()) device.poke_eq(recv_cq->queue().eqn());
+  file.nic.poke(send_cq->queue());
+  if (&recv_cq->queue() != &send_cq->queue()) file.nic.poke(recv_cq->queue());
 }
 
 int Qp::to_ready() {
@@ -162,6 +162,10 @@ int Qp::attach(Mr& mr) {
     if (mr.jkey->vni() != vnis.front()) return EINVAL;
   }
   if (attachments.contains(&mr)) return EEXIST;
+  // Keys that applications choose are told apart by the queue pair alone.
+  for (const auto& [other, unused] : attachments) {
+    if (other->rkey64 == mr.rkey64) return EEXIST;
+  }
   Attachment attachment;
   if (mr.index) {
     if (int error = mr.join_index(*this)) return error;

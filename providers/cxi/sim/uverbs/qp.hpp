@@ -59,7 +59,7 @@ class Qp final : public Object {
   int modify(uint32_t mask, const ib_uverbs_modify_qp& attr);
   // EINVAL: another PD, or a region restricted to another job; EOPNOTSUPP: a region restricted to a
   // job on an absolute queue pair, an indexed region on queue pairs with different receive CQs;
-  // EEXIST; ENOSPC.
+  // EEXIST: the region, or another one with its key; ENOSPC.
   int attach(Mr& mr);
   int detach(Mr& mr);  // EINVAL: it is not attached
   // A malformed command has stopped a queue: the error state, and the program is told.

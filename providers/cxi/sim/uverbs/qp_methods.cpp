@@ -188,17 +188,21 @@ int choose_number(const Request& request, Qp& qp) {
   return 0;
 }
 
+// Slots that messages from the network cannot take; those that the CQ promises them stay theirs.
+int raise_reserve(const Cq& cq, uint32_t more) {
+  EventQueue& queue = cq.queue();
+  const uint32_t wanted = queue.reserve() + more;
+  if (wanted > max_eq_reserve || CXI_ABI_EQ_FIXED_SLOTS + wanted + cq.cqe > queue.slots()) {
+    return ENOMEM;
+  }
+  return queue.change_reserve(static_cast<int>(more));
+}
+
 int reserve_events(const Request& request, Qp& qp) {
-  const int send = static_cast<int>(request.driver.send_eq_reserve);
-  const int recv = static_cast<int>(request.driver.recv_eq_reserve);
-  EventQueue& send_queue = request.send_cq->queue();
-  EventQueue& recv_queue = request.recv_cq->queue();
-  if (send_queue.reserve() + static_cast<uint32_t>(send) > max_eq_reserve) return ENOMEM;
-  if (int error = send_queue.change_reserve(send)) return error;
-  qp.send_reserve = send;
-  if (recv_queue.reserve() + static_cast<uint32_t>(recv) > max_eq_reserve) return ENOMEM;
-  if (int error = recv_queue.change_reserve(recv)) return error;
-  qp.recv_reserve = recv;
+  if (int error = raise_reserve(*request.send_cq, request.driver.send_eq_reserve)) return error;
+  qp.send_reserve = static_cast<int>(request.driver.send_eq_reserve);
+  if (int error = raise_reserve(*request.recv_cq, request.driver.recv_eq_reserve)) return error;
+  qp.recv_reserve = static_cast<int>(request.driver.recv_eq_reserve);
   return 0;
 }
 

@@ -60,10 +60,6 @@ EventQueue::~EventQueue() {
   lni_->device().destroy_eq(eqn_);
 }
 
-uint32_t EventQueue::slots() const {
-  return static_cast<uint32_t>(ring_.length / slot_size);
-}
-
 cxi_abi_eq_info EventQueue::info(uint32_t handle) const {
   cxi_abi_eq_info info{};
   info.handle = handle;
@@ -73,6 +69,12 @@ cxi_abi_eq_info EventQueue::info(uint32_t handle) const {
   info.sw_state_cookie = sw_state_.offset;
   info.reserve = reserve_;
   return info;
+}
+
+uint32_t EventQueue::slots() const {
+  uint64_t bytes = ring_.length;
+  if (next_ring_.length != 0) bytes = std::min(bytes, next_ring_.length);
+  return static_cast<uint32_t>(bytes / slot_size);
 }
 
 int EventQueue::change_reserve(int delta) {
@@ -281,9 +283,10 @@ nic::Made<std::unique_ptr<MemoryMap>> MemoryMap::keep(std::shared_ptr<Lni> lni,
   return {std::unique_ptr<MemoryMap>(new MemoryMap(std::move(lni), mapping, va, len)), 0};
 }
 
-nic::Made<std::unique_ptr<MemoryMap>> MemoryMap::of_process(
-    std::shared_ptr<Lni> lni, std::shared_ptr<nic::GuestMemory> memory, uint64_t va, uint64_t len,
-    bool nic_reads, bool nic_writes) {
+nic::Made<std::unique_ptr<MemoryMap>> MemoryMap::of_memory(std::shared_ptr<Lni> lni,
+                                                           std::shared_ptr<nic::GuestMemory> memory,
+                                                           uint64_t va, uint64_t len,
+                                                           bool nic_reads, bool nic_writes) {
   auto mapping =
       lni->device().map_memory(lni->rgid(), std::move(memory), va, len, nic_reads, nic_writes);
   if (!mapping) return {nullptr, mapping.error};

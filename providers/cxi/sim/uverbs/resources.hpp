@@ -34,6 +34,7 @@ class EventQueue {
   unsigned eqn() const { return eqn_; }
   uint32_t flags() const { return flags_; }
   uint32_t reserve() const { return reserve_; }
+  // Of the ring; of the smaller one while the NIC switches to another.
   uint32_t slots() const;
   cxi_abi_eq_info info(uint32_t handle) const;
   // Adds to (or takes from) the slots that network events cannot use. ENOMEM when they are not
@@ -172,10 +173,11 @@ class CountingEvent {
 
 class MemoryMap {
  public:
-  static nic::Made<std::unique_ptr<MemoryMap>> of_process(std::shared_ptr<Lni> lni,
-                                                          std::shared_ptr<nic::GuestMemory> memory,
-                                                          uint64_t va, uint64_t len, bool nic_reads,
-                                                          bool nic_writes);
+  // Of a process or a file; `va` is as its memory counts.
+  static nic::Made<std::unique_ptr<MemoryMap>> of_memory(std::shared_ptr<Lni> lni,
+                                                         std::shared_ptr<nic::GuestMemory> memory,
+                                                         uint64_t va, uint64_t len, bool nic_reads,
+                                                         bool nic_writes);
   static nic::Made<std::unique_ptr<MemoryMap>> of_pages(std::shared_ptr<Lni> lni,
                                                         nic::SharedPages pages);
   ~MemoryMap();

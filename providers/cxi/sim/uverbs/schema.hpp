@@ -21,6 +21,7 @@ enum class Kind : uint8_t {
   new_object,  // the handle of what the method makes
   destroyed,   // the handle of what the method destroys
   fd,          // a descriptor of an event channel
+  raw_fd,      // a descriptor of something else, for the method to look at
   new_fd,      // the descriptor that the method installs
 };
 
@@ -85,6 +86,9 @@ constexpr AttrRule handle_destroyed(uint16_t id, uint16_t object) {
 }
 constexpr AttrRule fd_in(uint16_t id, uint16_t object, bool need) {
   return {id, Kind::fd, need, 0, 0, false, object};
+}
+constexpr AttrRule raw_fd_in(uint16_t id, bool need) {
+  return {id, Kind::raw_fd, need};
 }
 constexpr AttrRule fd_new(uint16_t id, uint16_t object) {
   return {id, Kind::new_fd, required, 0, 0, false, object};

@@ -197,7 +197,7 @@ constexpr AttrRule reg_mr_attrs[] = {
     bytes_in(UVERBS_ATTR_REG_MR_ADDR, 8, optional),
     bytes_in(UVERBS_ATTR_REG_MR_LENGTH, 8, required),
     flags_in(UVERBS_ATTR_REG_MR_ACCESS_FLAGS, required),
-    blob_in(UVERBS_ATTR_REG_MR_FD, 0, optional),
+    raw_fd_in(UVERBS_ATTR_REG_MR_FD, optional),
     bytes_in(UVERBS_ATTR_REG_MR_FD_OFFSET, 8, optional),
     bytes_out(UVERBS_ATTR_REG_MR_RESP_LKEY, 4, required),
     bytes_out(UVERBS_ATTR_REG_MR_RESP_RKEY, 4, required),

@@ -11,6 +11,7 @@ add_library(cxi_sim_uverbs STATIC
   uverbs/event_pipe.cpp
   uverbs/exported_jobs.cpp
   uverbs/file.cpp
+  uverbs/file_memory.cpp
   uverbs/handles.cpp
   uverbs/job_methods.cpp
   uverbs/kernel.cpp

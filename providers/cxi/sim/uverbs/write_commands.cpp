@@ -20,7 +20,7 @@ constexpr uint64_t all_capabilities =
     IB_UVERBS_DEVICE_MR_QP_JOB_RESTRICTED;
 // The model has no firmware: it shows its own version instead.
 constexpr uint64_t firmware_version = uint64_t{CXI_SIM_VERSION_MAJOR} << 32;
-constexpr uint32_t atomic_hca = 1;                              // atomic among this device's own
+constexpr uint32_t atomic_hca = 1;  // atomic among this device's own
 constexpr uint64_t max_mr_size = (1ull << 56) - 1;
 constexpr uint32_t legacy_qp_attr_mask = (1u << 21) - 1;  // up to the destination number
 constexpr uint32_t last_qp_attr_mask = (1u << 26) - 1;    // up to the rate limit
@@ -96,6 +96,8 @@ int ex_query_device(Call& call) {
   resp.timestamp_mask = ~0ull;
   resp.hca_core_clock = 1'000'000;  // kHz
   resp.device_cap_flags_ex = all_capabilities;
+  resp.cq_moderation_caps.max_cq_moderation_count = UINT16_MAX;
+  resp.cq_moderation_caps.max_cq_moderation_period = UINT16_MAX;
   resp.max_job_ids = max_job_ids;
   resp.max_job_keys = max_job_keys;
   resp.max_addr_entries = max_addr_entries;
@@ -150,6 +152,40 @@ int create_comp_channel(Call& call) {
   call.undo([&file = call.file] { file.channels.pop_back(); });
   respond(call, ib_uverbs_create_comp_channel_resp{});
   call.install_into(UVERBS_ATTR_CORE_OUT, read_end);
+  return 0;
+}
+
+int write_resize_cq(Call& call) {
+  auto cmd = call.in<ib_uverbs_resize_cq>(UVERBS_ATTR_CORE_IN);
+  Cq* cq = nullptr;
+  if (int error = named(call, cmd.cq_handle, UVERBS_OBJECT_CQ, &cq)) return error;
+  if (int error = resize_cq(call, *cq, cmd.cqe)) return error;
+  respond(call, ib_uverbs_resize_cq_resp{cmd.cqe, 0, {}});
+  return 0;
+}
+
+int ex_modify_cq(Call& call) {
+  ib_uverbs_ex_modify_cq cmd;
+  Cq* cq = nullptr;
+  if (int error = extended_request(call, cmd)) return error;
+  if (int error = named(call, cmd.cq_handle, UVERBS_OBJECT_CQ, &cq)) return error;
+  return modify_cq(call, *cq, cmd);
+}
+
+int write_rereg_mr(Call& call) {
+  auto cmd = call.in<ib_uverbs_rereg_mr>(UVERBS_ATTR_CORE_IN);
+  Mr* mr = nullptr;
+  Pd* pd = nullptr;
+  if (int error = named(call, cmd.mr_handle, UVERBS_OBJECT_MR, &mr)) return error;
+  if (cmd.flags & rereg_pd) {
+    if (int error = named(call, cmd.pd_handle, UVERBS_OBJECT_PD, &pd)) return error;
+  }
+  if (int error = rereg_memory(call, cmd, *mr, pd)) return error;
+  respond(call, ib_uverbs_rereg_mr_resp{mr->lkey, mr->rkey, {}});
+  cxi_abi_rereg_mr_resp resp{};
+  resp.mr = registration(*mr);
+  resp.rkey64 = mr->rkey64;
+  call.driver_out(resp);
   return 0;
 }
 
@@ -221,15 +257,20 @@ constexpr WriteCommand write_commands[] = {
      write_destroy<ib_uverbs_destroy_ah, &ib_uverbs_destroy_ah::ah_handle, UVERBS_OBJECT_AH>},
     {IB_USER_VERBS_CMD_REG_MR, sizeof(ib_uverbs_reg_mr), sizeof(ib_uverbs_reg_mr_resp),
      write_reg_mr},
+    {IB_USER_VERBS_CMD_REREG_MR, sizeof(ib_uverbs_rereg_mr), sizeof(ib_uverbs_rereg_mr_resp),
+     write_rereg_mr},
     {IB_USER_VERBS_CMD_DEREG_MR, sizeof(ib_uverbs_dereg_mr), 0,
      write_destroy<ib_uverbs_dereg_mr, &ib_uverbs_dereg_mr::mr_handle, UVERBS_OBJECT_MR>},
     {IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, sizeof(ib_uverbs_create_comp_channel),
      sizeof(ib_uverbs_create_comp_channel_resp), create_comp_channel},
+    {IB_USER_VERBS_CMD_RESIZE_CQ, sizeof(ib_uverbs_resize_cq), sizeof(ib_uverbs_resize_cq_resp),
+     write_resize_cq},
     {IB_USER_VERBS_CMD_QUERY_QP, sizeof(ib_uverbs_query_qp), sizeof(ib_uverbs_query_qp_resp),
      query_qp},
     {IB_USER_VERBS_CMD_MODIFY_QP, sizeof(ib_uverbs_modify_qp), 0, modify_qp},
     {ex(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), sizeof(ib_uverbs_ex_query_device),
      offsetof(ib_uverbs_ex_query_device_resp, odp_caps), ex_query_device},
+    {ex(IB_USER_VERBS_EX_CMD_MODIFY_CQ), sizeof(ib_uverbs_ex_modify_cq), 0, ex_modify_cq},
     {ex(IB_USER_VERBS_EX_CMD_MODIFY_QP), sizeof(ib_uverbs_modify_qp),
      sizeof(ib_uverbs_ex_modify_qp_resp), ex_modify_qp},
 };

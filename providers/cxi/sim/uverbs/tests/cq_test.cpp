@@ -25,10 +25,11 @@ TEST_F(Cqs, AreEventQueues) {
   EXPECT_EQ(cq.eq.sw_state_cookie % 4096, 0u);
 }
 
-TEST_F(Cqs, HaveRoomForEveryReserve) {
-  auto cq = create_cq(16);
-  EXPECT_GE(cq.eq.ring_bytes / 64, 2u + 16383 + 16);
-  EXPECT_EQ(create_cq(65536).eq.reserve, 16383u);
+TEST_F(Cqs, HaveRoomForTwiceTheirReserve) {
+  EXPECT_GE(create_cq(16).eq.ring_bytes / 64, 2u + 2 * 96 + 16);
+  auto largest = create_cq(65536);
+  EXPECT_EQ(largest.eq.reserve, 16383u);
+  EXPECT_GE(largest.eq.ring_bytes / 64, 2u + 16383 + 65536);
 }
 
 TEST_F(Cqs, ReturnTheSizeAsAsked) {
@@ -95,6 +96,88 @@ TEST_F(Cqs, GiveEverythingBack) {
   EXPECT_EQ(destroy_cq(cq.handle), ENOENT);
 }
 
+class Resizing : public Cqs {
+ protected:
+  Ioctl resize_call(uint32_t handle, uint32_t cqe) {
+    return write_command(IB_USER_VERBS_CMD_RESIZE_CQ, ib_uverbs_resize_cq{0, handle, cqe, {}},
+                         sizeof(ib_uverbs_resize_cq_resp))
+        .out(UVERBS_ATTR_UHW_OUT, sizeof(cxi_abi_resize_cq_resp));
+  }
+  int resize(uint32_t handle, uint32_t cqe, uint32_t reserve = 0) {
+    auto ioctl = resize_call(handle, cqe).in(UVERBS_ATTR_UHW_IN, cxi_abi_resize_cq_req{reserve, 0});
+    int error = issue(ioctl);
+    if (!error) {
+      EXPECT_EQ(ioctl.result<ib_uverbs_resize_cq_resp>(UVERBS_ATTR_CORE_OUT).cqe, cqe);
+      now = ioctl.result<cxi_abi_resize_cq_resp>(UVERBS_ATTR_UHW_OUT).eq;
+    }
+    return error;
+  }
+  int complete(uint32_t eq) {
+    auto ioctl = call(CXI_OBJECT_EQ, CXI_METHOD_EQ_RESIZE);
+    ioctl.handle(CXI_ATTR_HANDLE, eq)
+        .in(CXI_ATTR_REQ, cxi_abi_eq_req{})
+        .out(CXI_ATTR_RESP, sizeof(cxi_abi_eq_info));
+    return issue(ioctl);
+  }
+  size_t slots(const MadeCq& cq) {
+    return device().eq_configs.at(cq.eq.eqn).ring.bytes.size() / 64;
+  }
+
+  cxi_abi_eq_info now{};
+};
+
+TEST_F(Resizing, GivesANewRing) {
+  auto cq = create_cq(16);
+  ASSERT_EQ(resize(cq.handle, 1000), 0);
+  EXPECT_EQ(now.handle, cq.eq.handle);
+  EXPECT_EQ(now.eqn, cq.eq.eqn);
+  EXPECT_EQ(now.reserve, 96u);
+  EXPECT_EQ(now.sw_state_cookie, cq.eq.sw_state_cookie);
+  EXPECT_NE(now.ring_cookie, cq.eq.ring_cookie);
+  EXPECT_EQ(now.ring_bytes, (2u + 96 + 1000 + 63) / 64 * 4096);
+  EXPECT_EQ(slots(cq), now.ring_bytes / 64);
+}
+
+TEST_F(Resizing, MakesRoomForAReserve) {
+  auto cq = create_cq(16);
+  ASSERT_EQ(resize(cq.handle, 16, 16383), 0);
+  EXPECT_GE(slots(cq), 2u + 16383 + 16);
+  EXPECT_EQ(now.reserve, 96u);
+}
+
+TEST_F(Resizing, EndsWhenTheProgramLetsGoOfTheOldRing) {
+  auto cq = create_cq(16);
+  EXPECT_EQ(complete(cq.eq.handle), EINVAL);
+  ASSERT_EQ(resize(cq.handle, 32), 0);
+  EXPECT_EQ(resize(cq.handle, 64), EINVAL);
+  EXPECT_EQ(complete(cq.eq.handle), 0);
+  EXPECT_EQ(complete(cq.eq.handle), EINVAL);
+  EXPECT_EQ(resize(cq.handle, 8), 0);
+  EXPECT_EQ(destroy_cq(cq.handle), 0);
+  EXPECT_TRUE(device().eqs.empty());
+}
+
+TEST_F(Resizing, NeedsNoDriverData) {
+  auto cq = create_cq(16);
+  auto ioctl = resize_call(cq.handle, 32);
+  EXPECT_EQ(issue(ioctl), 0);
+}
+
+TEST_F(Resizing, RefusesWhatCannotBe) {
+  auto cq = create_cq(16);
+  const size_t before = slots(cq);
+  EXPECT_EQ(resize(cq.handle, 0), EINVAL);
+  EXPECT_EQ(resize(cq.handle, 65537), EINVAL);
+  EXPECT_EQ(resize(cq.handle, 16, 16384), EINVAL);
+  EXPECT_EQ(resize(77, 16), ENOENT);
+  EXPECT_EQ(resize(alloc_pd(), 16), EINVAL);
+  device().refuse = "begin_eq_resize";
+  EXPECT_EQ(resize(cq.handle, 32), EINVAL);
+  device().refuse.clear();
+  EXPECT_EQ(slots(cq), before);
+  EXPECT_EQ(resize(cq.handle, 32), 0);
+}
+
 class Notification : public Cqs {
  protected:
   int channel = comp_channel();
@@ -140,6 +223,94 @@ TEST_F(Notification, ComesForTheFirstValueWhateverItIs) {
   arm(cq.eq, 0);
   event(cq.eq);
   EXPECT_EQ(told().size(), 1u);
+}
+
+class Moderation : public Notification {
+ protected:
+  int modify(uint16_t count, uint16_t period_us, uint32_t mask = 1) {
+    ib_uverbs_ex_modify_cq cmd{};
+    cmd.cq_handle = cq.handle;
+    cmd.attr_mask = mask;
+    cmd.attr = {count, period_us};
+    return write_status(write_command(
+        uint64_t{IB_USER_VERBS_CMD_FLAG_EXTENDED} | IB_USER_VERBS_EX_CMD_MODIFY_CQ, cmd, 0));
+  }
+  // An event that the NIC writes, as against one that the driver has it raise.
+  void written(unsigned value) {
+    device().interrupts.event_written(cq.eq.eqn, static_cast<uint8_t>(value));
+    kernel->step();
+  }
+};
+
+TEST_F(Moderation, WaitsForSoManyEvents) {
+  ASSERT_EQ(modify(3, 1000), 0);
+  EXPECT_TRUE(device().every_event[cq.eq.eqn]);
+  written(1);
+  written(1);
+  EXPECT_TRUE(told().empty());
+  written(1);
+  EXPECT_EQ(told(), std::vector<uint64_t>{0xabc});
+  written(1);  // told already
+  EXPECT_TRUE(told().empty());
+  written(2);
+  written(2);
+  EXPECT_TRUE(told().empty());
+  written(2);
+  EXPECT_EQ(told().size(), 1u);
+}
+
+TEST_F(Moderation, WaitsNoLongerThanItsPeriod) {
+  ASSERT_EQ(modify(100, 50), 0);
+  written(1);
+  EXPECT_EQ(kernel->next_due_ns(), clock.now + 50'000);
+  clock.now += 30'000;
+  written(1);
+  clock.now += 19'999;
+  kernel->step();
+  EXPECT_TRUE(told().empty());
+  clock.now += 1;
+  kernel->step();
+  EXPECT_EQ(told().size(), 1u);
+  EXPECT_FALSE(kernel->next_due_ns());
+}
+
+TEST_F(Moderation, HoldsNothingBackThatTheDriverRaises) {
+  ASSERT_EQ(modify(100, 1000), 0);
+  arm(cq.eq, 1);
+  ASSERT_EQ(notify_at(cq.eq.handle, clock.now), 0);
+  kernel->step();
+  EXPECT_EQ(told().size(), 1u);
+}
+
+TEST_F(Moderation, EndsAndReleasesWhatIsHeld) {
+  ASSERT_EQ(modify(100, 1000), 0);
+  written(1);
+  EXPECT_TRUE(told().empty());
+  ASSERT_EQ(modify(0, 0), 0);
+  EXPECT_EQ(told().size(), 1u);
+  EXPECT_FALSE(device().every_event[cq.eq.eqn]);
+  for (auto [count, period] : {std::pair<uint16_t, uint16_t>{0, 100}, {1, 100}, {100, 0}}) {
+    ASSERT_EQ(modify(count, period), 0);
+    static unsigned value = 2;
+    written(value++);
+    EXPECT_EQ(told().size(), 1u) << count << ' ' << period;
+  }
+}
+
+TEST_F(Moderation, ChecksWhatItIsAskedFor) {
+  EXPECT_EQ(modify(1, 1, 0), EINVAL);
+  EXPECT_EQ(modify(1, 1, 2), EOPNOTSUPP);
+  cq.handle = 77;
+  EXPECT_EQ(modify(1, 1), ENOENT);
+}
+
+TEST_F(Moderation, GoesWithTheQueue) {
+  ASSERT_EQ(modify(100, 50), 0);
+  written(1);
+  EXPECT_EQ(destroy_cq(cq.handle), 0);
+  clock.now += 100'000;
+  kernel->step();
+  EXPECT_TRUE(told().empty());
 }
 
 TEST_F(Notification, OfAnotherQueueOnTheSameChannel) {

@@ -223,11 +223,10 @@ TEST_F(WriteCommands, CheckTheirNumber) {
 TEST_F(WriteCommands, WithoutAnOperationAreNotSupported) {
   get_context();
   for (uint64_t command :
-       {uint64_t{IB_USER_VERBS_CMD_RESIZE_CQ}, uint64_t{IB_USER_VERBS_CMD_POLL_CQ},
-        uint64_t{IB_USER_VERBS_CMD_CREATE_AH}, uint64_t{IB_USER_VERBS_CMD_CREATE_SRQ},
-        uint64_t{IB_USER_VERBS_CMD_ALLOC_MW}, uint64_t{IB_USER_VERBS_CMD_POST_SEND},
-        uint64_t{IB_USER_VERBS_CMD_ATTACH_MCAST}, extended | IB_USER_VERBS_EX_CMD_CREATE_FLOW,
-        extended | IB_USER_VERBS_EX_CMD_MODIFY_CQ}) {
+       {uint64_t{IB_USER_VERBS_CMD_POLL_CQ}, uint64_t{IB_USER_VERBS_CMD_CREATE_AH},
+        uint64_t{IB_USER_VERBS_CMD_CREATE_SRQ}, uint64_t{IB_USER_VERBS_CMD_ALLOC_MW},
+        uint64_t{IB_USER_VERBS_CMD_POST_SEND}, uint64_t{IB_USER_VERBS_CMD_ATTACH_MCAST},
+        extended | IB_USER_VERBS_EX_CMD_CREATE_FLOW}) {
     struct {
       uint64_t words[16];
     } core{};

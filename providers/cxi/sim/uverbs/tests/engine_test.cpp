@@ -218,7 +218,7 @@ TEST_F(OnTheEngine, EveryQueuePairOfTheDeviceCanBeMade) {
   get_context();
   unsigned made = 0;
   const uint32_t job = alloc_job(1);
-  auto send_cq = create_cq(), recv_cq = create_cq();
+  auto send_cq = create_cq(256), recv_cq = create_cq(256);
   for (int error = 0; error == 0;) {
     const uint32_t pd = alloc_pd(), jkey = create_jkey(pd, job);
     for (unsigned ri = 0; ri < CXI_ABI_NUM_RI && error == 0; ++ri) {

@@ -64,6 +64,11 @@ class FakeCaller final : public Caller, public std::enable_shared_from_this<Fake
     return FileId{st.st_dev, st.st_ino};
   }
 
+  int take_fd(int fd) override {
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return copy < 0 ? -errno : copy;
+  }
+
   template <class T>
   T load(uint64_t va) {
     T value{};

@@ -115,8 +115,31 @@ TEST_F(QueuePairs, NeedTheirEventSlots) {
   auto req = qp_driver_request();
   req.send_eq_reserve = 16383;
   EXPECT_EQ(status(qp_call(pd, send.handle, recv.handle, jkey, req)), ENOMEM);
+  // As many as can be reserved at all: after the ring has been made large enough.
   req.send_eq_reserve = 16383 - send.eq.reserve;
+  EXPECT_EQ(status(qp_call(pd, send.handle, recv.handle, jkey, req)), ENOMEM);
+  auto resize =
+      write_command(IB_USER_VERBS_CMD_RESIZE_CQ, ib_uverbs_resize_cq{0, send.handle, 16, {}}, 8);
+  resize.in(UVERBS_ATTR_UHW_IN, cxi_abi_resize_cq_req{16383, 0});
+  ASSERT_EQ(issue(resize), 0);
+  // Both rings count until the program has left the old one.
+  EXPECT_EQ(status(qp_call(pd, send.handle, recv.handle, jkey, req)), ENOMEM);
+  auto complete = call(CXI_OBJECT_EQ, CXI_METHOD_EQ_RESIZE);
+  complete.handle(CXI_ATTR_HANDLE, send.eq.handle)
+      .in(CXI_ATTR_REQ, cxi_abi_eq_req{})
+      .out(CXI_ATTR_RESP, sizeof(cxi_abi_eq_info));
+  ASSERT_EQ(issue(complete), 0);
   EXPECT_EQ(status(qp_call(pd, send.handle, recv.handle, jkey, req)), 0);
+}
+
+TEST_F(QueuePairs, LeaveTheCqTheSlotsItWasMadeWith) {
+  auto cq = create_cq(4000);
+  const auto slots = static_cast<uint32_t>(cq.eq.ring_bytes / 64);
+  auto req = qp_driver_request();
+  req.send_eq_reserve = slots - 2 - 4000 - cq.eq.reserve + 1;
+  EXPECT_EQ(status(qp_call(pd, cq.handle, recv.handle, jkey, req)), ENOMEM);
+  --req.send_eq_reserve;
+  EXPECT_EQ(status(qp_call(pd, cq.handle, recv.handle, jkey, req)), 0);
 }
 
 TEST_F(QueuePairs, LetSendsWakeTheReceiveQueue) {
@@ -329,6 +352,7 @@ TEST_F(Numbers, KeepTheResourceIndexOfTheQueuePair) {
 }
 
 TEST_F(Numbers, RunOutOfResourceIndices) {
+  send = recv = create_cq(2000);  // with room for the reserves of so many
   for (int i = 0; i < CXI_ABI_NUM_RI; ++i)
     make();
   EXPECT_EQ(status(right()), ENOSPC);

@@ -58,6 +58,9 @@ class EveryMethod : public KernelTest, public ::testing::WithParamInterface<cons
       case Kind::fd:
         ioctl.fd(rule.id, rule.object == UVERBS_OBJECT_COMP_CHANNEL ? channel_ : async_);
         break;
+      case Kind::raw_fd:
+        ioctl.fd(rule.id, channel_);
+        break;
       case Kind::new_object:
       case Kind::new_fd:
         ioctl.fresh(rule.id);
