@@ -107,6 +107,7 @@ const verbs_context_ops context_ops = {
     .inc_comp_cntr = inc_comp_cntr,
     .inc_err_comp_cntr = inc_err_comp_cntr,
     .insert_addr = insert_addr,
+    .modify_cq = modify_cq,
     .modify_qp = modify_qp,
     .poll_cq = poll_cq,
     .post_recv = post_recv,
@@ -130,6 +131,8 @@ const verbs_context_ops context_ops = {
     .reg_mr_ex = reg_mr_ex,
     .remove_addr = remove_addr,
     .req_notify_cq = req_notify_cq,
+    .rereg_mr = rereg_mr,
+    .resize_cq = resize_cq,
     .set_comp_cntr = set_comp_cntr,
     .set_err_comp_cntr = set_err_comp_cntr,
 };
@@ -150,6 +153,7 @@ int open(Context& context, const char* device, std::uint32_t svc_id) noexcept {
   context.nid = answer.nid;
   context.svc_id = answer.svc_id;
   context.max_inline = answer.max_inline;
+  context.max_eq_reserve = answer.max_eq_reserve;
   return 0;
 }
 

@@ -140,6 +140,11 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) noexcep
   return &cq->ibv.cq_ex;
 }
 
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) noexcept {
+  struct ibv_modify_cq command = {};
+  return ibv_cmd_modify_cq(cq, attr, &command, sizeof(command));
+}
+
 int destroy_cq(ibv_cq* ibv) noexcept {
   Cq& cq = cq_of(ibv);
   {
@@ -153,6 +158,7 @@ int destroy_cq(ibv_cq* ibv) noexcept {
   else
     unmap_queue(cq);
   let_channel_go(ibv->channel, cq.borrowed);
+  cq.ring.drop_carried();
   std::free(&cq);
   return 0;
 }

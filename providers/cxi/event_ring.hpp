@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Reading an event queue's ring: slot 0 is the status, events of 16, 32 or 64 bytes follow,
-// consumed ones are zeroed (behaviour 6.2).
+// consumed ones are zeroed (behaviour 6.2). When the NIC leaves the ring for another one, what was
+// not read yet is carried over in memory of our own, and read first.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "ethernet/cassini_fields.hpp"
@@ -55,12 +57,61 @@ class EventRing {
   std::uint32_t read_slot() const noexcept { return position_ / slot_bytes; }
 
   /// The next event, fillers included.
-  EventView peek() const noexcept { return event_at(ring_ + position_); }
+  EventView peek() const noexcept {
+    if (carrying()) [[unlikely]]
+      return event_at(carried_ + carried_from_);
+    return event_at(ring_ + position_);
+  }
 
   /// Gives the event's bytes back: they must read as "no event" when the NIC comes round again.
   void consume(EventView event) noexcept {
+    if (carrying()) [[unlikely]] {
+      carried_from_ += event.bytes;
+      if (!carrying()) drop_carried();
+      return;
+    }
     std::memset(ring_ + position_, 0, event.bytes);
     position_ = after(position_, event.bytes);
+  }
+
+  /// Whether the next event is one that was carried over: it has no place in the NIC's ring.
+  bool carrying() const noexcept { return carried_from_ != carried_to_; }
+  /// Memory that carry() may need: the NIC can fill the ring again while it is being emptied.
+  std::size_t carry_room() const noexcept {
+    return carried_to_ - carried_from_ + 2 * std::size_t{bytes_};
+  }
+  /// Begins to carry over into memory from malloc(), which becomes the ring's.
+  void begin_carry(std::byte* memory) noexcept {
+    const std::size_t old = carried_to_ - carried_from_;
+    if (old) std::memcpy(memory, carried_ + carried_from_, old);
+    std::free(carried_);
+    carried_ = memory;
+    carried_from_ = 0;
+    carried_to_ = old;
+  }
+  /// Empties the ring of what is in it. Returns whether the NIC has left it.
+  bool carry() noexcept {
+    for (EventView event = event_at(ring_ + position_); event;
+         event = event_at(ring_ + position_)) {
+      if (event.type() == C_EVENT_EQ_SWITCH) return true;
+      if (event.type() != C_EVENT_NULL_EVENT || is_counted_blank(event)) {
+        std::memcpy(carried_ + carried_to_, event.at, event.bytes);
+        carried_to_ += event.bytes;
+      }
+      std::memset(ring_ + position_, 0, event.bytes);
+      position_ = after(position_, event.bytes);
+    }
+    return false;
+  }
+  /// Goes on in the ring that the NIC writes now.
+  void go_on_in(std::byte* ring, std::uint32_t bytes) noexcept {
+    init(ring, bytes);
+    if (!carrying()) drop_carried();
+  }
+  void drop_carried() noexcept {
+    std::free(carried_);
+    carried_ = nullptr;
+    carried_from_ = carried_to_ = 0;
   }
 
   /// The place behind one event.
@@ -73,6 +124,11 @@ class EventRing {
   /// gets each one, and may turn it into a filler with blank().
   template <class F>
   void look_ahead(F&& f) noexcept {
+    for (std::size_t at = carried_from_; at != carried_to_;) {
+      const EventView event = event_at(carried_ + at);
+      f(event);
+      at += event.bytes;
+    }
     std::uint32_t place = position_;
     do {
       const EventView event = event_at(ring_ + place);
@@ -85,13 +141,13 @@ class EventRing {
   /// A filler that stands for an event which was taken out of order. It keeps the place in the ring
   /// and, by the mark, what the place is worth when it is given back.
   void blank(EventView event, bool counted) noexcept {
-    std::byte* at = ring_ + (event.at - ring_);
+    auto* at = const_cast<std::byte*>(event.at);
     cassini::c_event_initiator_short::user_ptr::set(at, counted ? counted_mark : 0);
     cassini::c_event_initiator_short::event_type::set(at, C_EVENT_NULL_EVENT);
   }
   /// Makes a long target event one of another portal entry.
   void change_entry(EventView event, std::uint16_t pte) noexcept {
-    cassini::c_event_target_long::ptlte_index::set(ring_ + (event.at - ring_), pte);
+    cassini::c_event_target_long::ptlte_index::set(const_cast<std::byte*>(event.at), pte);
   }
   static bool is_counted_blank(EventView event) noexcept {
     return event.type() == C_EVENT_NULL_EVENT &&
@@ -105,6 +161,9 @@ class EventRing {
   std::byte* ring_;
   std::uint32_t bytes_;
   std::uint32_t position_;
+  std::byte* carried_ = nullptr;
+  std::size_t carried_from_ = 0;
+  std::size_t carried_to_ = 0;
 };
 
 }  // namespace cxi

@@ -22,6 +22,8 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t hca_va,
 ibv_mr* reg_mr_ex(ibv_pd* pd, ibv_mr_init_attr* attr) noexcept;
 ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                       int fd, int access) noexcept;
+int rereg_mr(verbs_mr* mr, int flags, ibv_pd* pd, void* addr, std::size_t length,
+             int access) noexcept;
 int dereg_mr(verbs_mr* mr) noexcept;
 /// Gives a region back that is attached nowhere. Returns 0 or an errno value.
 int release_region(Mr& mr) noexcept;
@@ -99,6 +101,7 @@ int read_counters_ex(ibv_counters* counters, ibv_read_counters_attr* attr) noexc
 // event_queue.cpp
 ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int vector) noexcept;
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) noexcept;
+int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) noexcept;
 int destroy_cq(ibv_cq* cq) noexcept;
 /// What a CQ is built on.
 struct CqBase {
@@ -111,6 +114,12 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
             Cq*& made) noexcept;
 /// Gives what was read back to the NIC, and the credits to those who post. With Cq::lock.
 void acknowledge(Cq& cq, bool now) noexcept;
+
+// cq_resize.cpp
+int resize_cq(ibv_cq* cq, int cqe) noexcept;
+/// Sees to it that so many more slots can be reserved. Returns 0 or an errno value. With
+/// Context::topology.
+int make_room(Cq& cq, std::uint32_t more) noexcept;
 
 // dv_lend.cpp: the program's event queues in the hands of CQs
 /// Gives the queue to a CQ that has this channel. Returns 0 or an errno value.

@@ -10,9 +10,11 @@
 namespace cxi {
 namespace {
 
+/// `where` is null, or where to map.
 int map(const ibv_context& context, std::uint64_t cookie, std::size_t bytes, int protection,
         void*& where) noexcept {
-  where = mmap(nullptr, bytes, protection, MAP_SHARED, context.cmd_fd, static_cast<off_t>(cookie));
+  where = mmap(where, bytes, protection, MAP_SHARED | (where ? MAP_FIXED : 0), context.cmd_fd,
+               static_cast<off_t>(cookie));
   if (where == MAP_FAILED) {
     where = nullptr;
     return errno;
@@ -38,6 +40,17 @@ int map_cookie_readable(const ibv_context& context, std::uint64_t cookie, std::s
   const int err = map(context, cookie, bytes, PROT_READ, mapped);
   where = static_cast<const std::byte*>(mapped);
   return err;
+}
+
+std::byte* reserve_addresses(std::size_t bytes) noexcept {
+  void* where = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return where == MAP_FAILED ? nullptr : static_cast<std::byte*>(where);
+}
+
+int map_cookie_at(const ibv_context& context, std::uint64_t cookie, std::size_t bytes,
+                  std::byte* where) noexcept {
+  void* mapped = where;
+  return map(context, cookie, bytes, PROT_READ | PROT_WRITE, mapped);
 }
 
 void unmap_cookie(const std::byte* where, std::size_t bytes) noexcept {

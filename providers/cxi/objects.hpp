@@ -53,6 +53,7 @@ struct Context {
   std::uint32_t nid;
   std::uint32_t svc_id;
   std::uint32_t max_inline;
+  std::uint32_t max_eq_reserve;
   NativeObjects native;
   pthread_mutex_t topology;
   pthread_mutex_t keys_mutex;

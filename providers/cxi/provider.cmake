@@ -12,6 +12,7 @@ set(provider_sources
   counter.cpp
   cq_poll.cpp
   cq_read.cpp
+  cq_resize.cpp
   device.cpp
   dv_bridge.cpp
   dv_cmdq.cpp

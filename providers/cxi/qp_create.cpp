@@ -185,6 +185,14 @@ void unlink_side(Side& side) noexcept {
   if (*at) *at = side.next_on_cq;
 }
 
+/// Rings in which the events of the queue pair have room. With Context::topology.
+int make_room(const Qp& qp, std::uint32_t max_send_wr) noexcept {
+  const std::uint32_t send = send_reserve(max_send_wr);
+  if (qp.send_cq == qp.recv_cq) return make_room(*qp.send_cq, send + side_reserve);
+  const int err = make_room(*qp.send_cq, send);
+  return err ? err : make_room(*qp.recv_cq, side_reserve);
+}
+
 /// Keeps the account of what the kernel has reserved for the queue pair, or has let go of.
 void count_reserve(Qp& qp, bool more) noexcept {
   const std::uint32_t sign = more ? 1 : ~std::uint32_t{0};
@@ -278,6 +286,7 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle
 
   MutexGuard topology(context.topology);
   if (const int err = choose_slot(qp)) return err;
+  if (const int err = make_room(qp, asked.max_send_wr)) return err;
   CreateQpResponse response = {};
   if (const int err = command_create(qp, attr, cp_handle, response)) return err;
   // The object counts work requests as asked; the kernel may have granted more.

@@ -107,6 +107,27 @@ ibv_mr* make(ibv_pd* pd, const Request& request) noexcept {
   return &mr.release()->ibv.ibv_mr;
 }
 
+struct ReregResponse {
+  ib_uverbs_rereg_mr_resp core;
+  cxi_abi_rereg_mr_resp driver;
+};
+static_assert(offsetof(ReregResponse, driver) == sizeof(ib_uverbs_rereg_mr_resp));
+
+/// The kernel's part, and what the region says of itself.
+int command_rereg(Mr& mr, int flags, ibv_pd* pd, void* addr, std::size_t length, int access,
+                  cxi_abi_reg_mr_resp& answer) noexcept {
+  struct ibv_rereg_mr command = {};
+  ReregResponse response = {};
+  const int err = ibv_cmd_rereg_mr(&mr.ibv, static_cast<std::uint32_t>(flags), addr, length,
+                                   reinterpret_cast<std::uintptr_t>(addr), access, pd, &command,
+                                   sizeof(command), &response.core, sizeof(response));
+  if (err) return err;
+  mr.ibv.ibv_mr.lkey = mr.key;  // local keys are the provider's own
+  mr.ibv.ibv_mr.rkey64 = response.driver.rkey64;
+  answer = response.driver.mr;
+  return 0;
+}
+
 }  // namespace
 
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t hca_va,
@@ -154,6 +175,39 @@ ibv_mr* reg_mr_ex(ibv_pd* pd, ibv_mr_init_attr* attr) noexcept {
   }
   if (has(IBV_REG_MR_MASK_DERIVE_CNT)) request.derive_count = &attr->derive_cnt;
   return make(pd, request);
+}
+
+int rereg_mr(verbs_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length,
+             int access) noexcept {
+  Mr& mr = *reinterpret_cast<Mr*>(ibv);
+  Context& context = context_of(ibv->ibv_mr.context);
+  const bool other_pd = flags & IBV_REREG_MR_CHANGE_PD;
+  if (other_pd && (!pd || pd->context != ibv->ibv_mr.context)) return with_errno(EINVAL);
+  MutexGuard topology(context.topology);
+  if (mr.derived || mr.attachments) return with_errno(EBUSY);
+  // The key goes out of sight while what it stands for changes.
+  context.local_keys.hide(mr.key);
+  LocalKey& key = *context.local_keys.hidden(mr.key);
+  cxi_abi_reg_mr_resp answer = {};
+  if (const int err = command_rereg(mr, flags, pd, addr, length, access, answer)) {
+    if (err == EIO) context.dead = true;
+    LocalKeys::publish(key, mr.key);
+    return with_errno(err);
+  }
+  if (other_pd) key.pd = pd_of(pd).base;
+  key.lac = static_cast<std::uint8_t>(answer.lac);
+  key.local_write = mr.ibv.access & IBV_ACCESS_LOCAL_WRITE;
+  if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+    key.base = reinterpret_cast<std::uintptr_t>(addr);
+    key.length = length;
+    key.cpu_delta = 0;
+  }
+  key.iova_delta = answer.iova_delta;
+  mr.lac = key.lac;
+  mr.length = key.length;
+  mr.iova = (key.base + answer.iova_delta) & iova_mask;
+  LocalKeys::publish(key, mr.key);
+  return 0;
 }
 
 int release_region(Mr& mr) noexcept {

@@ -107,5 +107,81 @@ TEST_F(EventRingTest, AFillerOfTheNicCountsForNothing) {
   EXPECT_FALSE(EventRing::is_counted_blank(ring_.peek()));
 }
 
+class CarryingTest : public EventRingTest {
+ protected:
+  ~CarryingTest() override { ring_.drop_carried(); }
+  void begin() { ring_.begin_carry(static_cast<std::byte*>(std::malloc(ring_.carry_room()))); }
+  std::uint64_t user_of(EventView event) {
+    return cassini::c_event_initiator_short::user_ptr::get(event.at);
+  }
+  std::vector<std::uint64_t> users() {
+    std::vector<std::uint64_t> all;
+    ring_.look_ahead([&](EventView event) { all.push_back(user_of(event)); });
+    return all;
+  }
+
+  NicSide next_{8};
+};
+
+TEST_F(CarryingTest, ReadsTheOldRingsEventsFirst) {
+  nic_.answer(1, C_RC_OK, 0);
+  ring_.consume(ring_.peek());
+  nic_.answer(2, C_RC_OK, 0);
+  nic_.fill(32);
+  nic_.answer(3, C_RC_OK, 0);
+  begin();
+  EXPECT_FALSE(ring_.carry());
+  nic_.answer(4, C_RC_OK, 0);
+  nic_.eq_switch();
+  EXPECT_TRUE(ring_.carry());
+  ring_.go_on_in(next_.memory(), next_.bytes());
+  next_.answer(5, C_RC_OK, 0);
+  EXPECT_EQ(users(), (std::vector<std::uint64_t>{2, 3, 4, 5}));
+  for (std::uint64_t user = 2; user <= 4; user++) {
+    EXPECT_TRUE(ring_.carrying());
+    ASSERT_EQ(user_of(ring_.peek()), user);
+    ring_.consume(ring_.peek());
+    EXPECT_EQ(ring_.position(), 64u);
+  }
+  EXPECT_FALSE(ring_.carrying());
+  EXPECT_EQ(user_of(ring_.peek()), 5u);
+  ring_.consume(ring_.peek());
+  EXPECT_EQ(ring_.position(), 80u);
+}
+
+TEST_F(CarryingTest, KeepsWhatABlankIsWorth) {
+  nic_.answer(1, C_RC_OK, 0);
+  nic_.answer(2, C_RC_OK, 0);
+  nic_.fill(32);
+  ring_.blank(ring_.peek(), true);
+  begin();
+  nic_.eq_switch();
+  EXPECT_TRUE(ring_.carry());
+  ring_.go_on_in(next_.memory(), next_.bytes());
+  EXPECT_TRUE(EventRing::is_counted_blank(ring_.peek()));
+  ring_.consume(ring_.peek());
+  ring_.blank(ring_.peek(), true);  // of what is carried
+  EXPECT_TRUE(EventRing::is_counted_blank(ring_.peek()));
+}
+
+TEST_F(CarryingTest, CarriesOnWhatItCarries) {
+  nic_.answer(1, C_RC_OK, 0);
+  nic_.answer(2, C_RC_OK, 0);
+  begin();
+  nic_.eq_switch();
+  ASSERT_TRUE(ring_.carry());
+  ring_.go_on_in(next_.memory(), next_.bytes());
+  ring_.consume(ring_.peek());
+  next_.answer(3, C_RC_OK, 0);
+  begin();
+  next_.eq_switch();
+  ASSERT_TRUE(ring_.carry());
+  NicSide third(4);
+  ring_.go_on_in(third.memory(), third.bytes());
+  third.answer(4, C_RC_OK, 0);
+  EXPECT_EQ(users(), (std::vector<std::uint64_t>{2, 3, 4}));
+  ring_.drop_carried();
+}
+
 }  // namespace
 }  // namespace cxi

@@ -176,7 +176,7 @@ class OnModel : public testing::Test {
   std::vector<ibv_wc> wait(unsigned count) { return wait(cq.get(), count); }
   static std::vector<ibv_wc> wait(ibv_cq* from, unsigned count) {
     std::vector<ibv_wc> found;
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (found.size() < count) {
       ibv_wc wc[8];
       const int n =

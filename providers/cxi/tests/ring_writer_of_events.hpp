@@ -85,6 +85,14 @@ class NicSide {
     E::return_code::set(at, C_RC_PERM_VIOLATION);
     return at;
   }
+  std::byte* eq_switch() {
+    using E = cassini::c_event_initiator_short;
+    std::byte* at = next(E::bytes);
+    E::event_type::set(at, C_EVENT_EQ_SWITCH);
+    E::event_size::set(at, C_EVENT_SIZE_16_BYTE);
+    at[E::bytes - 1] = std::byte{C_RC_OK};
+    return at;
+  }
   std::byte* fill(std::uint32_t bytes) {
     using E = cassini::c_event_initiator_short;
     std::byte* at = next(bytes);
