@@ -48,9 +48,11 @@ VERBS_EXPORT int ibv_query_pkey(ibv_context* context, uint8_t port, int index, _
   const verbs_sysfs_dev* record = verbs_get_device(context->device)->sysfs;
   if (!record) return verbs::minus_one(EINVAL);
   char text[8];
-  if (verbs::read_device_file(text, *record, "ports/%d/pkeys/%d", port, index) < 0) return -1;
+  const int length = verbs::read_device_file(text, *record, "ports/%d/pkeys/%d", port, index);
+  if (length < 0) return -1;
   unsigned value;
-  if (sscanf(text, "%x", &value) != 1 || value > UINT16_MAX) return verbs::minus_one(EINVAL);
+  if (length == 0 || sscanf(text, "%x", &value) != 1 || value > UINT16_MAX)
+    return verbs::minus_one(EINVAL);
   *pkey = htobe16(static_cast<uint16_t>(value));
   return 0;
 }
