@@ -50,9 +50,14 @@ TEST(Registration, KeepsTheOrderOfEachThreadAndMayGoOnWhileTheListIsRead) {
   std::atomic<bool> done{false};
   const auto look = [&] {
     std::array<unsigned, threads> seen{};
-    for (const verbs_device_ops* provider : providers)
-      for (unsigned t = 0; t < threads; t++)
-        if (provider >= ops[t] && provider < ops[t] + each) EXPECT_EQ(provider, &ops[t][seen[t]++]);
+    for (const verbs_device_ops* provider : providers) {
+      for (unsigned t = 0; t < threads; t++) {
+        const bool own = provider >= ops[t] && provider < ops[t] + each;
+        if (own) {
+          EXPECT_EQ(provider, &ops[t][seen[t]++]);
+        }
+      }
+    }
     return seen;
   };
   std::thread reader([&] {
