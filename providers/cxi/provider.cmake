@@ -77,6 +77,7 @@ file(WRITE "${CMAKE_BINARY_DIR}/etc/libibverbs.d/cxiverbs.driver" "driver cxiver
 install(FILES include/infiniband/cxidv.h
               include/infiniband/cxidv_format.h
               include/infiniband/cxidv_cmdq.h
+              include/infiniband/cxidv_emit.h
               include/infiniband/cxidv_eq.h
               include/infiniband/cxidv_mmio.h
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/infiniband")

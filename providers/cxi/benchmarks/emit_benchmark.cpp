@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // What one command costs the processor: filled from variables and emitted through
-// infiniband/cxidv_cmdq.h, or copied into the ring in the plain way. Rings and doorbells are
+// infiniband/cxidv_emit.h, or copied into the ring in the plain way. Rings and doorbells are
 // ordinary memory, and the NIC has always read everything when the ring is full.
 #include <benchmark/benchmark.h>
 #include <infiniband/cxidv.h>

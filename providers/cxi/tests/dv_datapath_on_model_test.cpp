@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Direct verbs in front of the software NIC: what the commands of cxidv_cmdq.h do, and which events
+// Direct verbs in front of the software NIC: what the commands of cxidv_emit.h do, and which events
 // and counters tell of it.
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The emitters of infiniband/cxidv_cmdq.h against bytes that the layout tables give.
+// The emitters of infiniband/cxidv_emit.h against bytes that the layout tables give.
 #include <gtest/gtest.h>
 
 #include <array>

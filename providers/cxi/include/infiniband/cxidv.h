@@ -12,12 +12,13 @@
  * are refused with EINVAL; structures that a call fills take their size (inlen) and are filled as far
  * as that goes, comp_mask telling which optional members are there. All calls of this header may be
  * used from several threads at once on different resources, and on one resource but for its
- * destruction; the inline functions of cxidv_cmdq.h and cxidv_eq.h take no lock, one thread at a time
- * per queue.
+ * destruction; the inline functions of command queues and event queues take no lock, one thread at a
+ * time per queue.
  *
- * The data path is in three more headers, which this one includes:
+ * The data path is in four more headers, which this one includes:
  *   cxidv_format.h  destination addresses, match ids, remote keys, list entries
- *   cxidv_cmdq.h    commands into command queues
+ *   cxidv_cmdq.h    the ring of a command queue, the room in it, doorbells
+ *   cxidv_emit.h    commands into command queues
  *   cxidv_eq.h      events out of event queues; counting events
  */
 #ifndef INFINIBAND_CXIDV_H
@@ -645,6 +646,7 @@ int cxidv_query_mr(struct ibv_mr *mr, struct cxidv_mr_info *info, size_t inlen);
 
 #include <infiniband/cxidv_format.h>
 #include <infiniband/cxidv_cmdq.h>
+#include <infiniband/cxidv_emit.h>
 #include <infiniband/cxidv_eq.h>
 
 #endif /* INFINIBAND_CXIDV_H */
