@@ -81,9 +81,7 @@ install(FILES include/infiniband/cxidv.h
               include/infiniband/cxidv_eq.h
               include/infiniband/cxidv_mmio.h
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/infiniband")
-configure_file(libcxiverbs.pc.in libcxiverbs.pc @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/libcxiverbs.pc"
-        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+cxv_pkg_config(libcxiverbs.pc.in)
 install(TARGETS cxiverbs LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${provider_link}"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/libibverbs")
