@@ -77,6 +77,7 @@ class Manual:
         self.sections = more.get("sections", ("NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUE", "ERRORS",
                                               "SEE ALSO"))
         self.min_examples = more.get("min_examples", 10)
+        self.cplusplus = more.get("cplusplus", False)  # examples are C++20, too
         built = os.environ.get("MAN_PAGES_BUILT")
         self.built = pathlib.Path(built) if built else None
 
@@ -146,9 +147,17 @@ class Contents:
                     re.findall(r"\b(\w+)\*\*\((\d)\)", page.sections["SEE ALSO"])))
 
     def test_the_examples_compile(self):
-        compiler = os.environ.get("MAN_PAGES_CC") or shutil.which("cc")
-        command = [compiler, "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Werror",
-                   *(f"-I{folder}" for folder in self.manual.includes), "-xc", "-"]
+        self.compile_examples(os.environ.get("MAN_PAGES_CC") or shutil.which("cc"), "gnu11", "c", "-Wextra")
+
+    def test_the_examples_compile_as_cplusplus(self):
+        if not self.manual.cplusplus:
+            self.skipTest("these examples are C")
+        # -Wextra wants every member named.
+        self.compile_examples(os.environ.get("MAN_PAGES_CXX") or shutil.which("c++"), "c++20", "c++")
+
+    def compile_examples(self, compiler, standard, language, *more):
+        command = [compiler, f"-std={standard}", "-fsyntax-only", "-Wall", *more, "-Wshadow", "-Werror",
+                   *(f"-I{folder}" for folder in self.manual.includes), f"-x{language}", "-"]
         examples = [(page, code) for page in self.manual.texts for code in page.code("EXAMPLES")]
         self.assertGreaterEqual(len(examples), self.manual.min_examples)
         for page, code in examples:

@@ -209,8 +209,8 @@ void destroy_portal(const struct side *side, struct cxidv_pte *pte, uint32_t ind
 int enable_portal(const struct side *side, struct cxidv_cmdq *queue, const struct cxidv_pte *pte)
 {
 	struct c_set_state_cmd command = {
-		.ptlte_index = pte->ptn,
 		.ptlte_state = C_PTLTE_ENABLED,
+		.ptlte_index = pte->ptn,
 	};
 	union c_event event;
 

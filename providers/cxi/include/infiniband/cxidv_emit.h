@@ -313,8 +313,8 @@ static inline int cxidv_emit_get(struct cxidv_cmdq *cmdq, const struct c_full_dm
 	return err;
 }
 
-/* Sends eager_length bytes of request_len; the target gets the rest from portal index 255 of the
- * initiator's PID, under rendezvous_id. */
+/* Sends eager_length bytes of request_len; the target gets the rest from portal index
+ * rdzv_get_index of the initiator's PID, under rendezvous_id. */
 static inline int cxidv_emit_rendezvous_put(struct cxidv_cmdq *cmdq,
 					    const struct c_full_dma_cmd *command)
 {

@@ -41,6 +41,7 @@ MANUAL = Manual(
     other_names={"ibv_ru", "ibv_wr_post", "cxidv_priv_", *EXAMPLES},
     other_functions=HEADERS.others,
     other_pages=[ROOT / "libibverbs" / "man"],
+    cplusplus=True,
     sections=("NAME", "SYNOPSIS", "DESCRIPTION", "THREAD SAFETY", "RETURN VALUE", "ERRORS", "SEE ALSO"))
 
 globals().update(pages_tests(MANUAL))
