@@ -64,6 +64,8 @@ cxv_shared_library(cxiverbs
   SOVERSION 1
   SOURCES $<TARGET_OBJECTS:cxiverbs_objs>)
 target_include_directories(cxiverbs INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/include")
+# libibverbs keeps what a provider registers, and uses it after a program has closed the library.
+target_link_options(cxiverbs PRIVATE -Wl,-z,nodelete)
 target_link_libraries(cxiverbs PRIVATE ibverbs INTERFACE ibverbs kernel_headers)
 add_dependencies(programs cxiverbs)
 
