@@ -75,11 +75,11 @@ enum cxi_abi_native_attrs {
  *                 REQ with free filled in
  *         Without LIMITED the limits are checked and not applied. Triggered entries are not shared: of
  *         a LIMITED service their max and reserved become reserved, at least 8.
- * DESTROY HANDLE? or else REQ? struct cxi_abi_lni_req, which names any service. Its owner's handle goes
- *         with it.
- *         EINVAL  neither is given, no such service
+ * DESTROY HANDLE? or else REQ? struct cxi_abi_lni_req, which names any service. The handle of a service
+ *         that was destroyed by REQ stays until it is destroyed too, which is no error.
+ *         EINVAL  neither is given, (REQ) no such service
  *         EPERM   the caller has no CAP_SYS_ADMIN
- *         EINVAL  the default service
+ *         EINVAL  (REQ) the default service
  *         EBUSY   logical NIs live on it
  * MODIFY  REQ* and RESP* struct cxi_abi_svc_desc; svc_id names the service.
  *         EPERM   the caller has no CAP_SYS_ADMIN

@@ -165,6 +165,8 @@ TEST_F(Counting, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error_of(cxidv_create_ct(lni.get(), reinterpret_cast<c_ct_writeback*>(memory + 4))),
             EINVAL);
   EXPECT_EQ(error_of(cxidv_create_ct(lni.get(), reinterpret_cast<c_ct_writeback*>(64))), EFAULT);
+  auto* last_word = reinterpret_cast<c_ct_writeback*>(~std::uintptr_t{7});
+  EXPECT_EQ(error_of(cxidv_create_ct(lni.get(), last_word)), EFAULT);
   EXPECT_EQ(error_of(cxidv_create_ct(nullptr, nullptr)), EINVAL);
   EXPECT_EQ(cxidv_set_ct(nullptr, 0, 0), EINVAL);
   EXPECT_EQ(cxidv_inc_ct(nullptr, 0, 0), EINVAL);

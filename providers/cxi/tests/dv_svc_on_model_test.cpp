@@ -193,8 +193,11 @@ TEST_F(Services, AreRemovedByTheirNumber) {
   cxidv_svc* svc = made(cxidv_alloc_svc(elsewhere.get(), &attr), "svc");
   EXPECT_EQ(cxidv_remove_svc(context.get(), svc->svc_id), 0);
   EXPECT_THAT(list(), testing::ElementsAre(1));
-  // Whoever made it has only the structure left, which goes with the context.
-  EXPECT_EQ(cxidv_destroy_svc(svc), ENOENT);
+  // What its maker makes next is not taken for it.
+  cxidv_svc* next = made(cxidv_alloc_svc(elsewhere.get(), &attr), "svc");
+  EXPECT_EQ(cxidv_destroy_svc(svc), 0);
+  EXPECT_THAT(list(), testing::ElementsAre(1, next->svc_id));
+  EXPECT_EQ(cxidv_destroy_svc(next), 0);
 }
 
 TEST_F(Services, AreModifiedButForLimits) {

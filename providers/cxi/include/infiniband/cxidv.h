@@ -181,7 +181,8 @@ struct cxidv_svc {
 struct cxidv_svc *cxidv_alloc_svc(struct ibv_context *context, struct cxidv_svc_attr *attr);
 /* EBUSY while a logical NI lives on it. */
 int cxidv_destroy_svc(struct cxidv_svc *svc);
-/* The same for any service of the device, by its id: for administrators. */
+/* The same for any service of the device, by its id: for administrators. Its maker still has a struct
+ * cxidv_svc to destroy. */
 int cxidv_remove_svc(struct ibv_context *context, uint32_t svc_id);
 /* Changes members, VNIs, classes and ENABLED. EBUSY for more than ENABLED while logical NIs live; EINVAL
  * another limit, no such service; EPERM not privileged. */
@@ -398,7 +399,7 @@ enum cxidv_cmdq_policy { /* when the NIC writes the read pointer back */
 	CXIDV_CMDQ_POLICY_ALWAYS,
 	CXIDV_CMDQ_POLICY_HIGH_FREQ_EMPTY, /* every 16 slots and when empty */
 	CXIDV_CMDQ_POLICY_LOW_FREQ_EMPTY,  /* every 256 slots and when empty */
-	CXIDV_CMDQ_POLICY_LOW_FREQ,	   /* every 256 slots */
+	CXIDV_CMDQ_POLICY_LOW_FREQ,	   /* every 256 slots: for queues of more than 512 */
 };
 
 struct cxidv_cmdq_attr {

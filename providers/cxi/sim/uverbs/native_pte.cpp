@@ -162,7 +162,7 @@ int ct_create(Call& call) {
   if (!lni) return lni.error;
   std::shared_ptr<nic::GuestMemory> memory;
   if (req.writeback_va) {
-    if (int error = call.caller.check_range(req.writeback_va, 8, true)) return error;
+    if (call.caller.check_range(req.writeback_va, 8, true)) return EFAULT;
     memory = call.caller.memory();
   }
   auto event = CountingEvent::make(lni.value, std::move(memory), req.writeback_va);

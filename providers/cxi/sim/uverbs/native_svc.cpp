@@ -101,7 +101,6 @@ SvcObject::~SvcObject() {
   Service* service = file.nic.services.find(service_id);
   if (!service) return;
   service->dying = true;
-  service->owner = nullptr;
   if (service->lnis == 0) file.nic.services.remove(service_id);
 }
 
@@ -135,30 +134,28 @@ int svc_alloc(Call& call) {
     call.answer_even_if_refused();
     return ENOSPC;
   }
-  service.owner = &call.file;
   Service& made = services.add(std::move(service));
-  made.owner_handle =
-      call.made(CXI_ATTR_HANDLE, std::make_unique<SvcObject>(call.file, made.id)).id;
+  call.made(CXI_ATTR_HANDLE, std::make_unique<SvcObject>(call.file, made.id));
   call.put(CXI_ATTR_RESP, describe(services, made));
   return 0;
 }
 
 int svc_destroy(Call& call) {
+  auto* object = call.object<SvcObject>(CXI_ATTR_HANDLE);
   Service* service = nullptr;
-  if (auto* object = call.object<SvcObject>(CXI_ATTR_HANDLE)) {
-    service = call.file.nic.services.find(object->service_id);
-    if (!service) return EINVAL;
-  } else if (int error = named_service(call, &service)) {
-    return error;
+  if (!object) {
+    if (int error = named_service(call, &service)) return error;
   }
   if (!call.caller.credentials().cap_sys_admin) return EPERM;
+  if (object) {
+    if (int error = object->may_go()) return error;
+    call.file.objects.destroy(object->id);
+    return 0;
+  }
   if (service->id == CXI_ABI_DEFAULT_SVC_ID) return EINVAL;
   if (service->lnis != 0) return EBUSY;
-  if (service->owner) {
-    service->owner->objects.destroy(service->owner_handle);
-  } else {
-    call.file.nic.services.remove(service->id);
-  }
+  // A handle that its owner has stays, so that the number names nothing else meanwhile.
+  call.file.nic.services.remove(service->id);
   return 0;
 }
 

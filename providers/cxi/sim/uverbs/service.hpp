@@ -17,8 +17,6 @@
 
 namespace sim::uverbs {
 
-class File;
-
 struct Service {
   uint32_t id = 0;
   bool enabled = false;
@@ -32,8 +30,6 @@ struct Service {
     uint32_t max = 0, reserved = 0;
   };
   std::array<Limit, CXI_ABI_RSRC_COUNT> limits{};
-  File* owner = nullptr;  // the open that allocated it
-  uint32_t owner_handle = 0;
   unsigned lnis = 0;
 
   // Counted by the NIC as commands take and leave them.

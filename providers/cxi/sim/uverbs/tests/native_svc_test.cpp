@@ -168,8 +168,19 @@ TEST_F(ServiceCalls, AreDestroyedWhileUnused) {
   destroy_native(CXI_OBJECT_LNI, CXI_METHOD_LNI_DESTROY, on_it.handle());
   EXPECT_EQ(destroy_service(id), 0);
   EXPECT_EQ(destroy_service(id), EINVAL);
-  EXPECT_EQ(destroy_native(CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, made.handle()), ENOENT);
   EXPECT_EQ(destroy_service(1), EINVAL);
+  EXPECT_EQ(destroy_native(CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, made.handle()), 0);
+  EXPECT_EQ(destroy_native(CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, made.handle()), ENOENT);
+}
+
+TEST_F(ServiceCalls, RemovedByAnotherLeaveTheHandleOfTheirMaker) {
+  auto removed = alloc(right());
+  EXPECT_EQ(destroy_service(removed.resp<cxi_abi_svc_desc>().svc_id), 0);
+  auto next = alloc(right());
+  ASSERT_EQ(next.error, 0);
+  EXPECT_NE(next.handle(), removed.handle());
+  EXPECT_EQ(destroy_native(CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, removed.handle()), 0);
+  EXPECT_EQ(query(next.resp<cxi_abi_svc_desc>().svc_id).error, 0);
 }
 
 TEST_F(ServiceCalls, GoWithTheLastLogicalNiWhenTheOwnerDied) {
