@@ -88,10 +88,17 @@ inline Context& context_of(const cxidv_lni* lni) noexcept {
   return cxi::context_of(lni->context);
 }
 
-/// Hangs an object in its context's list, or takes it out. forget() is called when the context
-/// closes before the object was destroyed.
+/// The context of any object. Its logical NI does not matter: where the device is gone a program
+/// may have destroyed that before, as nobody was there to say EBUSY.
+template <class Public>
+Context& context_of(const Object<Public>& object) noexcept {
+  return *object.link.context;
+}
+
+/// Hangs an object in its context's list, or takes it out. forget() frees the library's side of it,
+/// also when the context closes before the object was destroyed.
 void enlist(Context& context, NativeLink& link, void (*forget)(NativeLink&)) noexcept;
-void delist(Context& context, NativeLink& link) noexcept;
+void delist(NativeLink& link) noexcept;
 
 /// Objects that have nothing but memory behind them.
 template <class T>
@@ -118,6 +125,15 @@ void on_lni(Command<Room>& command, const cxidv_lni* lni) noexcept {
 /// since then the kernel's side has gone with it.
 int destroy(Context& context, std::uint16_t type, std::uint16_t method,
             std::uint32_t handle) noexcept;
+
+/// The same, and then frees the library's side of it.
+template <class T>
+int destroy(T& object, std::uint16_t type, std::uint16_t method) noexcept {
+  if (const int err = destroy(context_of(object), type, method, object.handle)) return err;
+  delist(object.link);
+  object.link.forget(object.link);
+  return 0;
+}
 
 /// Fills a structure of the program as far as it goes, and clears what is beyond. Returns 0, or
 /// EINVAL where the program's is shorter than the first one was.

@@ -15,6 +15,7 @@ std::uint32_t lni_handle_of(const cxidv_lni* lni) noexcept {
 /// What a CQ is built on. EINVAL: something of another context.
 int find_base(const Context& context, const cxidv_cq_attr& attr, CqBase& base) noexcept {
   if (attr.comp_mask) return EINVAL;
+  if (context.dead) return EIO;
   base.lni = attr.lni ? attr.lni : attr.eq ? attr.eq->lni : nullptr;
   if (base.lni && base.lni->context != &context.ibv.context) return EINVAL;
   if (attr.eq) {
@@ -47,8 +48,9 @@ int create_qp(ibv_context* ibv, ibv_qp_init_attr_ex* attr, const cxidv_qp_attr* 
   if (!attr || (cxi_attr && cxi_attr->comp_mask)) return EINVAL;
   std::uint32_t profile = CXI_ABI_HANDLE_NONE;
   if (cxi_attr && cxi_attr->cp) {
-    if (cxi_attr->cp->lni->context != ibv) return EINVAL;
-    profile = object_of<Cp>(cxi_attr->cp).handle;
+    const Cp& cp = object_of<Cp>(cxi_attr->cp);
+    if (&context_of(cp) != context) return EINVAL;
+    profile = cp.handle;
   }
   return make_qp(*context, *attr, profile, made);
 }

@@ -43,8 +43,9 @@ int map(Cmdq& queue, const cxi_abi_cmdq_info& info) noexcept {
 int make_cmdq(cxidv_lni* lni, const cxidv_cmdq_attr& attr, cxidv_cmdq*& made) noexcept {
   if (attr.comp_mask) return EINVAL;
   // Handles of another context would name something else here.
-  if (attr.cp && attr.cp->lni->context != lni->context) return EINVAL;
-  if (attr.eq && attr.eq->lni->context != lni->context) return EINVAL;
+  Context& context = context_of(lni);
+  if (attr.cp && &context_of(object_of<Cp>(attr.cp)) != &context) return EINVAL;
+  if (attr.eq && &context_of(object_of<Eq>(attr.eq)) != &context) return EINVAL;
   auto queue = allocate<Cmdq>();
   if (!queue) return ENOMEM;
   const cxi_abi_cmdq_req request = {attr.flags, attr.slots, attr.policy, attr.stat_pool};
@@ -56,7 +57,6 @@ int make_cmdq(cxidv_lni* lni, const cxidv_cmdq_attr& attr, cxidv_cmdq*& made) no
   if (attr.eq) command.object_in(CXI_ATTR_EQ_HANDLE, object_of<Eq>(attr.eq).handle);
   command.in(CXI_ATTR_REQ, request);
   command.out(CXI_ATTR_RESP, info);
-  Context& context = context_of(lni);
   if (const int err = run(context, command)) return err;
   queue->handle = command.handle(handle);
   queue->pub.lni = lni;
@@ -74,15 +74,6 @@ int make_cmdq(cxidv_lni* lni, const cxidv_cmdq_attr& attr, cxidv_cmdq*& made) no
   return 0;
 }
 
-int destroy_cmdq(Cmdq& queue) noexcept {
-  Context& context = context_of(queue.pub.lni);
-  if (const int err = destroy(context, CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_DESTROY, queue.handle))
-    return err;
-  delist(context, queue.link);
-  forget(queue.link);
-  return 0;
-}
-
 }  // namespace
 }  // namespace cxi::dv
 
@@ -97,5 +88,6 @@ CXIDV_EXPORT cxidv_cmdq* cxidv_create_cmdq(cxidv_lni* lni, const cxidv_cmdq_attr
 
 CXIDV_EXPORT int cxidv_destroy_cmdq(cxidv_cmdq* pub) {
   if (!pub) return with_errno(EINVAL);
-  return with_errno(dv::destroy_cmdq(dv::object_of<dv::Cmdq>(pub)));
+  return with_errno(
+      dv::destroy(dv::object_of<dv::Cmdq>(pub), CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_DESTROY));
 }

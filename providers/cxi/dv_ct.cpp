@@ -44,14 +44,6 @@ int make_ct(cxidv_lni* lni, c_ct_writeback* writeback, cxidv_ct*& made) noexcept
   return 0;
 }
 
-int destroy_ct(Ct& ct) noexcept {
-  Context& context = context_of(ct.pub.lni);
-  if (const int err = destroy(context, CXI_OBJECT_CT, CXI_METHOD_CT_DESTROY, ct.handle)) return err;
-  delist(context, ct.link);
-  forget(ct.link);
-  return 0;
-}
-
 /// Sets, or adds.
 int change(std::uint16_t method, const cxidv_ct* pub, std::uint64_t success,
            std::uint64_t failure) noexcept {
@@ -59,10 +51,11 @@ int change(std::uint16_t method, const cxidv_ct* pub, std::uint64_t success,
   cxi_abi_ct_req request = {};
   request.success = success;
   request.failure = failure;
+  const Ct& ct = object_of<Ct>(pub);
   Command<2> command(CXI_OBJECT_CT, method);
-  command.object_in(CXI_ATTR_HANDLE, object_of<Ct>(pub).handle);
+  command.object_in(CXI_ATTR_HANDLE, ct.handle);
   command.in(CXI_ATTR_REQ, request);
-  return run(context_of(pub->lni), command);
+  return run(context_of(ct), command);
 }
 
 void answer_values(const cxi_abi_ct_resp& answer, std::uint64_t* success,
@@ -71,24 +64,24 @@ void answer_values(const cxi_abi_ct_resp& answer, std::uint64_t* success,
   if (failure) *failure = answer.failure;
 }
 
-int read_ct(const cxidv_ct& pub, cxi_abi_ct_resp& answer) noexcept {
+int read_ct(const Ct& ct, cxi_abi_ct_resp& answer) noexcept {
   Command<2> command(CXI_OBJECT_CT, CXI_METHOD_CT_READ);
-  command.object_in(CXI_ATTR_HANDLE, object_of<Ct>(&pub).handle);
+  command.object_in(CXI_ATTR_HANDLE, ct.handle);
   command.out(CXI_ATTR_RESP, answer);
-  return run(context_of(pub.lni), command);
+  return run(context_of(ct), command);
 }
 
 /// One call into the kernel, which may come back with EAGAIN at any time.
-int wait_once(const cxidv_ct& pub, std::uint64_t threshold, std::uint64_t timeout_ns,
+int wait_once(const Ct& ct, std::uint64_t threshold, std::uint64_t timeout_ns,
               cxi_abi_ct_resp& answer) noexcept {
   cxi_abi_ct_req request = {};
   request.success = threshold;
   request.timeout_ns = timeout_ns;
   Command<3> command(CXI_OBJECT_CT, CXI_METHOD_CT_WAIT);
-  command.object_in(CXI_ATTR_HANDLE, object_of<Ct>(&pub).handle);
+  command.object_in(CXI_ATTR_HANDLE, ct.handle);
   command.in(CXI_ATTR_REQ, request);
   command.out(CXI_ATTR_RESP, answer);
-  return run(context_of(pub.lni), command);
+  return run(context_of(ct), command);
 }
 
 /// Stays away from the kernel between two calls, longer each time. Returns 0, or EINTR.
@@ -105,14 +98,14 @@ int pause_before(unsigned attempt, std::uint64_t left_ns) noexcept {
   return clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
 }
 
-int wait_ct(const cxidv_ct& pub, std::uint64_t threshold, std::uint64_t timeout_ns,
+int wait_ct(const Ct& ct, std::uint64_t threshold, std::uint64_t timeout_ns,
             cxi_abi_ct_resp& answer) noexcept {
   const std::uint64_t start = monotonic_ns();
   for (unsigned attempt = 0;; attempt++) {
     const std::uint64_t passed = monotonic_ns() - start;
     const std::uint64_t left =
         timeout_ns == UINT64_MAX ? UINT64_MAX : timeout_ns - std::min(passed, timeout_ns);
-    const int err = wait_once(pub, threshold, left, answer);
+    const int err = wait_once(ct, threshold, left, answer);
     if (err != EAGAIN) return err;
     if (left == 0) return ETIMEDOUT;
     if (const int interrupted = pause_before(attempt, left)) return interrupted;
@@ -133,7 +126,7 @@ CXIDV_EXPORT cxidv_ct* cxidv_create_ct(cxidv_lni* lni, c_ct_writeback* writeback
 
 CXIDV_EXPORT int cxidv_destroy_ct(cxidv_ct* pub) {
   if (!pub) return with_errno(EINVAL);
-  return with_errno(dv::destroy_ct(dv::object_of<dv::Ct>(pub)));
+  return with_errno(dv::destroy(dv::object_of<dv::Ct>(pub), CXI_OBJECT_CT, CXI_METHOD_CT_DESTROY));
 }
 
 CXIDV_EXPORT int cxidv_set_ct(cxidv_ct* pub, uint64_t success, uint64_t failure) {
@@ -147,7 +140,7 @@ CXIDV_EXPORT int cxidv_inc_ct(cxidv_ct* pub, uint64_t success, uint64_t failure)
 CXIDV_EXPORT int cxidv_read_ct(cxidv_ct* pub, uint64_t* success, uint64_t* failure) {
   if (!pub) return with_errno(EINVAL);
   cxi_abi_ct_resp answer = {};
-  if (const int err = dv::read_ct(*pub, answer)) return with_errno(err);
+  if (const int err = dv::read_ct(dv::object_of<dv::Ct>(pub), answer)) return with_errno(err);
   dv::answer_values(answer, success, failure);
   return 0;
 }
@@ -156,7 +149,8 @@ CXIDV_EXPORT int cxidv_wait_ct(cxidv_ct* pub, uint64_t threshold, uint64_t timeo
                                uint64_t* success, uint64_t* failure) {
   if (!pub) return with_errno(EINVAL);
   cxi_abi_ct_resp answer = {};
-  if (const int err = dv::wait_ct(*pub, threshold, timeout_ns, answer)) return with_errno(err);
+  if (const int err = dv::wait_ct(dv::object_of<dv::Ct>(pub), threshold, timeout_ns, answer))
+    return with_errno(err);
   dv::answer_values(answer, success, failure);
   return 0;
 }

@@ -104,7 +104,9 @@ int make_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, cxidv_eq*& made) noexcept
 }
 
 int destroy_eq(Eq& eq) noexcept {
-  Context& context = context_of(eq.pub.lni);
+  // The kernel lets a queue go before its CQ has done so here.
+  if (eq.reader) return EBUSY;
+  Context& context = context_of(eq);
   cxi_abi_eq_destroy_resp answer = {};
   Command<2> command(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY);
   command.object_in(CXI_ATTR_HANDLE, eq.handle);
@@ -118,7 +120,7 @@ int destroy_eq(Eq& eq) noexcept {
     while (eq.acks != answer.events_reported && !err)
       pthread_cond_wait(&eq.acknowledged, &eq.mutex);
   }
-  delist(context, eq.link);
+  delist(eq.link);
   leave_channel(eq.pub.channel, Carries::native_events);
   forget(eq.link);
   return 0;
@@ -131,12 +133,12 @@ int ask_for_ring(const Eq& eq, std::uint32_t slots, cxi_abi_eq_info& info) noexc
   command.object_in(CXI_ATTR_HANDLE, eq.handle);
   command.in(CXI_ATTR_REQ, request);
   command.out(CXI_ATTR_RESP, info);
-  return run(context_of(eq.pub.lni), command);
+  return run(context_of(eq), command);
 }
 
 int map_next_ring(Eq& eq) noexcept {
   if (eq.next_ring) return 0;
-  return map_cookie(*eq.pub.lni->context, eq.next_cookie, eq.next_bytes, eq.next_ring);
+  return map_cookie(context_of(eq).ibv.context, eq.next_cookie, eq.next_bytes, eq.next_ring);
 }
 
 int resize_eq(Eq& eq, std::uint32_t slots) noexcept {

@@ -111,15 +111,6 @@ int make_domain(cxidv_lni* lni, std::uint32_t vni, std::uint32_t pid,
   return 0;
 }
 
-/// Destroys an object that has nothing but memory behind it.
-template <class T>
-int destroy_plain(T& object, Context& context, std::uint16_t type, std::uint16_t method) noexcept {
-  if (const int err = destroy(context, type, method, object.handle)) return err;
-  delist(context, object.link);
-  std::free(&object);
-  return 0;
-}
-
 }  // namespace
 }  // namespace cxi::dv
 
@@ -137,8 +128,7 @@ CXIDV_EXPORT int cxidv_destroy_lni(cxidv_lni* pub) {
   if (!pub) return with_errno(EINVAL);
   dv::Lni& lni = dv::lni_of(pub);
   if (lni.handle == CXI_ABI_HANDLE_NONE) return with_errno(EINVAL);
-  return with_errno(
-      dv::destroy_plain(lni, dv::context_of(pub), CXI_OBJECT_LNI, CXI_METHOD_LNI_DESTROY));
+  return with_errno(dv::destroy(lni, CXI_OBJECT_LNI, CXI_METHOD_LNI_DESTROY));
 }
 
 CXIDV_EXPORT cxidv_lni* cxidv_context_lni(ibv_context* ibv) {
@@ -167,8 +157,7 @@ CXIDV_EXPORT cxidv_cp* cxidv_alloc_cp(cxidv_lni* lni, const cxidv_cp_attr* attr)
 
 CXIDV_EXPORT int cxidv_free_cp(cxidv_cp* pub) {
   if (!pub) return with_errno(EINVAL);
-  return with_errno(dv::destroy_plain(dv::object_of<dv::Cp>(pub), dv::context_of(pub->lni),
-                                      CXI_OBJECT_CP, CXI_METHOD_CP_FREE));
+  return with_errno(dv::destroy(dv::object_of<dv::Cp>(pub), CXI_OBJECT_CP, CXI_METHOD_CP_FREE));
 }
 
 CXIDV_EXPORT int cxidv_reserve_pids(cxidv_lni* lni, uint32_t vni, uint32_t pid, uint32_t count,
@@ -194,6 +183,6 @@ CXIDV_EXPORT cxidv_domain* cxidv_create_domain(cxidv_lni* lni, uint32_t vni, uin
 
 CXIDV_EXPORT int cxidv_destroy_domain(cxidv_domain* pub) {
   if (!pub) return with_errno(EINVAL);
-  return with_errno(dv::destroy_plain(dv::object_of<dv::Domain>(pub), dv::context_of(pub->lni),
-                                      CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_DESTROY));
+  return with_errno(
+      dv::destroy(dv::object_of<dv::Domain>(pub), CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_DESTROY));
 }

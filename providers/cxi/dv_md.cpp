@@ -7,6 +7,12 @@ namespace {
 
 static_assert(same(CXIDV_MD_READ, CXI_ABI_MD_READ) && same(CXIDV_MD_WRITE, CXI_ABI_MD_WRITE));
 
+void forget(NativeLink& link) noexcept {
+  Md& md = object_of_link<Md>(link);
+  if (md.kept_from_children) ibv_dofork_range(md.pub.addr, md.pub.length);
+  std::free(&md);
+}
+
 int map_md(cxidv_lni* lni, const cxidv_md_attr& attr, cxidv_md*& made) noexcept {
   if (attr.comp_mask & ~std::uint64_t{CXIDV_MD_MASK_DMABUF}) return EINVAL;
   const bool dmabuf = attr.comp_mask & CXIDV_MD_MASK_DMABUF;
@@ -34,17 +40,8 @@ int map_md(cxidv_lni* lni, const cxidv_md_attr& attr, cxidv_md*& made) noexcept 
   md->handle = command.handle(handle);
   md->kept_from_children = !dmabuf;
   md->pub = {lni, attr.addr, attr.length, answer.iova, static_cast<std::uint8_t>(answer.lac)};
-  enlist(context, md->link, forget_memory<Md>);
+  enlist(context, md->link, forget);
   made = &md.release()->pub;
-  return 0;
-}
-
-int unmap_md(Md& md) noexcept {
-  Context& context = context_of(md.pub.lni);
-  if (const int err = destroy(context, CXI_OBJECT_MD, CXI_METHOD_MD_UNMAP, md.handle)) return err;
-  delist(context, md.link);
-  if (md.kept_from_children) ibv_dofork_range(md.pub.addr, md.pub.length);
-  std::free(&md);
   return 0;
 }
 
@@ -62,5 +59,5 @@ CXIDV_EXPORT cxidv_md* cxidv_map_md(cxidv_lni* lni, const cxidv_md_attr* attr) {
 
 CXIDV_EXPORT int cxidv_unmap_md(cxidv_md* pub) {
   if (!pub) return with_errno(EINVAL);
-  return with_errno(dv::unmap_md(dv::object_of<dv::Md>(pub)));
+  return with_errno(dv::destroy(dv::object_of<dv::Md>(pub), CXI_OBJECT_MD, CXI_METHOD_MD_UNMAP));
 }

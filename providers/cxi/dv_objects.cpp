@@ -32,6 +32,7 @@ int find_context(const ibv_context* ibv, Context*& context) noexcept {
 void enlist(Context& context, NativeLink& link, void (*forget)(NativeLink&)) noexcept {
   NativeObjects& objects = context.native;
   MutexGuard guard(objects.mutex);
+  link.context = &context;
   link.forget = forget;
   link.older = objects.newest;
   link.here = &objects.newest;
@@ -39,8 +40,8 @@ void enlist(Context& context, NativeLink& link, void (*forget)(NativeLink&)) noe
   objects.newest = &link;
 }
 
-void delist(Context& context, NativeLink& link) noexcept {
-  MutexGuard guard(context.native.mutex);
+void delist(NativeLink& link) noexcept {
+  MutexGuard guard(link.context->native.mutex);
   *link.here = link.older;
   if (link.older) link.older->here = link.here;
 }

@@ -8,8 +8,11 @@ struct cxidv_lni;
 
 namespace cxi {
 
+struct Context;
+
 /// The part of a native object that hangs in its context's list.
 struct NativeLink {
+  Context* context;
   NativeLink* older;
   NativeLink** here;  // what points to this one
   /// Frees the library's side of the object, and leaves the kernel's alone.

@@ -23,7 +23,8 @@ static_assert(same(CXIDV_PTE_MATCHING, CXI_ABI_PTE_MATCHING) &&
 
 int make_pte(cxidv_lni* lni, const cxidv_pte_attr& attr, cxidv_pte*& made) noexcept {
   if (attr.comp_mask) return EINVAL;
-  if (attr.eq && attr.eq->lni->context != lni->context) return EINVAL;
+  Context& context = context_of(lni);
+  if (attr.eq && &context_of(object_of<Eq>(attr.eq)) != &context) return EINVAL;
   auto pte = allocate<Pte>();
   if (!pte) return ENOMEM;
   cxi_abi_pte_req request = {};
@@ -36,7 +37,6 @@ int make_pte(cxidv_lni* lni, const cxidv_pte_attr& attr, cxidv_pte*& made) noexc
   if (attr.eq) command.object_in(CXI_ATTR_EQ_HANDLE, object_of<Eq>(attr.eq).handle);
   command.in(CXI_ATTR_REQ, request);
   command.out(CXI_ATTR_RESP, answer);
-  Context& context = context_of(lni);
   if (const int err = run(context, command)) return err;
   pte->handle = command.handle(handle);
   pte->pub = {lni, attr.eq, answer.pte, attr.flags};
@@ -45,48 +45,41 @@ int make_pte(cxidv_lni* lni, const cxidv_pte_attr& attr, cxidv_pte*& made) noexc
   return 0;
 }
 
-int destroy_pte(Pte& pte) noexcept {
-  Context& context = context_of(pte.pub.lni);
-  if (const int err = destroy(context, CXI_OBJECT_PTE, CXI_METHOD_PTE_DESTROY, pte.handle))
-    return err;
-  delist(context, pte.link);
-  std::free(&pte);
-  return 0;
-}
-
 /// Maps or unmaps.
-int place(std::uint16_t method, const cxidv_pte* pte, const cxidv_domain* domain,
+int place(std::uint16_t method, const cxidv_pte* pub, const cxidv_domain* where,
           std::uint32_t index, std::uint32_t flags) noexcept {
-  if (!pte || !domain || (flags & ~std::uint32_t{CXIDV_MAP_MULTICAST})) return EINVAL;
-  if (domain->lni->context != pte->lni->context) return EINVAL;
+  if (!pub || !where || (flags & ~std::uint32_t{CXIDV_MAP_MULTICAST})) return EINVAL;
+  const Pte& pte = object_of<Pte>(pub);
+  const Domain& domain = object_of<Domain>(where);
+  if (&context_of(domain) != &context_of(pte)) return EINVAL;
   cxi_abi_pte_req request = {};
   request.index = index;
   request.multicast = (flags & CXIDV_MAP_MULTICAST) != 0;
   Command<3> command(CXI_OBJECT_PTE, method);
-  command.object_in(CXI_ATTR_HANDLE, object_of<Pte>(pte).handle);
-  command.object_in(CXI_ATTR_DOMAIN_HANDLE, object_of<Domain>(domain).handle);
+  command.object_in(CXI_ATTR_HANDLE, pte.handle);
+  command.object_in(CXI_ATTR_DOMAIN_HANDLE, domain.handle);
   command.in(CXI_ATTR_REQ, request);
-  return run(context_of(pte->lni), command);
+  return run(context_of(pte), command);
 }
 
-int work(std::uint16_t method, const cxidv_pte& pte, const cxi_abi_pte_req& request) noexcept {
+int work(std::uint16_t method, const Pte& pte, const cxi_abi_pte_req& request) noexcept {
   Command<2> command(CXI_OBJECT_PTE, method);
-  command.object_in(CXI_ATTR_HANDLE, object_of<Pte>(&pte).handle);
+  command.object_in(CXI_ATTR_HANDLE, pte.handle);
   command.in(CXI_ATTR_REQ, request);
-  return run(context_of(pte.lni), command);
+  return run(context_of(pte), command);
 }
 
-int query(const cxidv_pte& pte, cxidv_pte_status& status, std::size_t bytes) noexcept {
+int query(const Pte& pte, cxidv_pte_status& status, std::size_t bytes) noexcept {
   if (status.max_offsets && !status.ule_offsets) return EINVAL;
   cxi_abi_pte_req request = {};
   request.max_offsets = status.max_offsets;
   request.offsets_ptr = reinterpret_cast<std::uintptr_t>(status.ule_offsets);
   cxi_abi_pte_resp answer = {};
   Command<3> command(CXI_OBJECT_PTE, CXI_METHOD_PTE_QUERY);
-  command.object_in(CXI_ATTR_HANDLE, object_of<Pte>(&pte).handle);
+  command.object_in(CXI_ATTR_HANDLE, pte.handle);
   command.in(CXI_ATTR_REQ, request);
   command.out(CXI_ATTR_RESP, answer);
-  if (const int err = run(context_of(pte.lni), command)) return err;
+  if (const int err = run(context_of(pte), command)) return err;
   cxidv_pte_status found = {};
   found.state = answer.state;
   found.drop_count = answer.drop_count;
@@ -113,7 +106,8 @@ CXIDV_EXPORT cxidv_pte* cxidv_create_pte(cxidv_lni* lni, const cxidv_pte_attr* a
 
 CXIDV_EXPORT int cxidv_destroy_pte(cxidv_pte* pub) {
   if (!pub) return with_errno(EINVAL);
-  return with_errno(dv::destroy_pte(dv::object_of<dv::Pte>(pub)));
+  return with_errno(
+      dv::destroy(dv::object_of<dv::Pte>(pub), CXI_OBJECT_PTE, CXI_METHOD_PTE_DESTROY));
 }
 
 CXIDV_EXPORT int cxidv_map_pte(cxidv_pte* pte, cxidv_domain* domain, uint32_t index,
@@ -128,7 +122,7 @@ CXIDV_EXPORT int cxidv_unmap_pte(cxidv_pte* pte, cxidv_domain* domain, uint32_t 
 
 CXIDV_EXPORT int cxidv_query_pte(cxidv_pte* pte, cxidv_pte_status* status, size_t inlen) {
   if (!pte || !status || inlen < sizeof(*status)) return with_errno(EINVAL);
-  return with_errno(dv::query(*pte, *status, inlen));
+  return with_errno(dv::query(dv::object_of<dv::Pte>(pte), *status, inlen));
 }
 
 CXIDV_EXPORT int cxidv_invalidate_le(cxidv_pte* pte, uint32_t list, uint16_t buffer_id) {
@@ -136,12 +130,12 @@ CXIDV_EXPORT int cxidv_invalidate_le(cxidv_pte* pte, uint32_t list, uint16_t buf
   cxi_abi_pte_req request = {};
   request.list = list;
   request.buffer_id = buffer_id;
-  return with_errno(dv::work(CXI_METHOD_PTE_INVALIDATE_LE, *pte, request));
+  return with_errno(dv::work(CXI_METHOD_PTE_INVALIDATE_LE, dv::object_of<dv::Pte>(pte), request));
 }
 
 CXIDV_EXPORT int cxidv_transition_pte(cxidv_pte* pte, uint32_t drop_count) {
   if (!pte) return with_errno(EINVAL);
   cxi_abi_pte_req request = {};
   request.drop_count = drop_count;
-  return with_errno(dv::work(CXI_METHOD_PTE_TRANSITION, *pte, request));
+  return with_errno(dv::work(CXI_METHOD_PTE_TRANSITION, dv::object_of<dv::Pte>(pte), request));
 }

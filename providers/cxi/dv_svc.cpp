@@ -75,15 +75,6 @@ int alloc_svc(Context& context, cxidv_svc_attr& attr, cxidv_svc*& made) noexcept
   return 0;
 }
 
-int destroy_svc(Svc& svc) noexcept {
-  Context& context = cxi::context_of(svc.pub.context);
-  if (const int err = destroy(context, CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, svc.handle))
-    return err;
-  delist(context, svc.link);
-  std::free(&svc);
-  return 0;
-}
-
 int query_svc(Context& context, std::uint32_t svc_id, cxi_abi_svc_desc& answer) noexcept {
   const cxi_abi_lni_req request = {svc_id, 0};
   Command<2> command(CXI_OBJECT_SVC, CXI_METHOD_SVC_QUERY);
@@ -136,7 +127,8 @@ CXIDV_EXPORT cxidv_svc* cxidv_alloc_svc(ibv_context* ibv, cxidv_svc_attr* attr) 
 
 CXIDV_EXPORT int cxidv_destroy_svc(cxidv_svc* pub) {
   if (!pub) return with_errno(EINVAL);
-  return with_errno(dv::destroy_svc(dv::object_of<dv::Svc>(pub)));
+  return with_errno(
+      dv::destroy(dv::object_of<dv::Svc>(pub), CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY));
 }
 
 CXIDV_EXPORT int cxidv_remove_svc(ibv_context* ibv, uint32_t svc_id) {

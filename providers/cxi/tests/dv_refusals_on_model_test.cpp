@@ -279,5 +279,41 @@ TEST_F(Removed, DevicesAnswerNoQuestionAndChangeNothing) {
   EXPECT_EQ(cxidv_ct_inc_success(ct.get(), 1), EIO);
 }
 
+// Breaks the device, too.
+class Lost : public Native {};
+
+TEST_F(Lost, DevicesLetEverythingGoInAnyOrder) {
+  std::vector<char> memory(8192);
+  cxidv_md_attr md_attr = {};
+  md_attr.addr = memory.data();
+  md_attr.length = memory.size();
+  md_attr.flags = CXIDV_MD_READ;
+  DomainPtr domain = make_domain(lni);
+  EqPtr eq = make_eq(lni), lent = make_eq(lni, nullptr, 1024);
+  PtePtr pte = make_pte(lni, eq.get());
+  CpPtr cp = make_cp(lni);
+  CmdqPtr queue(made(try_transmit_queue(lni, cp.get()), "queue"));
+  MdPtr md(made(cxidv_map_md(lni.get(), &md_attr), "md"));
+  CtPtr ct(made(cxidv_create_ct(lni.get(), nullptr), "ct"));
+  ibv_cq_init_attr_ex cq_attr = {};
+  cq_attr.cqe = 16;
+  cxidv_cq_attr on_lent = {};
+  on_lent.eq = lent.get();
+  CqPtr cq(ibv_cq_ex_to_cq(made(cxidv_create_cq(context.get(), &cq_attr, &on_lent), "cq")));
+  ASSERT_EQ(cxidv_map_pte(pte.get(), domain.get(), 0, 0), 0);
+  ASSERT_EQ(std::system(CXI_SIM " set device cxi0 failed"), 0);
+
+  lni.reset();
+  EXPECT_EQ(cxidv_destroy_eq(lent.get()), EBUSY);
+  std::uint64_t success = 0, failure = 0;
+  EXPECT_EQ(cxidv_read_ct(ct.get(), &success, &failure), EIO);
+  EXPECT_EQ(cxidv_resize_eq(eq.get(), 128), EIO);
+  EXPECT_EQ(cxidv_unmap_pte(pte.get(), domain.get(), 0, 0), EIO);
+  EXPECT_EQ(error_of(cxidv_create_cq(context.get(), &cq_attr, &on_lent)), EIO);
+  domain.reset();
+  cp.reset();
+  eq.reset();
+}
+
 }  // namespace
 }  // namespace on_model

@@ -351,15 +351,18 @@ TEST_F(Closing, GivesTheKernelsSideBack) {
 
 TEST_F(Closing, LeavesNeitherMemoryNorMappings) {
   NEEDS_PRIVILEGE();
-  // What is made once stays, and what is freed first fills the allocator's caches.
-  for (unsigned round = 0; round < 10; round++)
+  constexpr unsigned rounds = 10;
+  // What is made once stays.
+  for (unsigned round = 0; round < rounds; round++)
     make_everything_and_close();
   mappings();
   const std::size_t mapped = mappings();
   const std::size_t allocated = mallinfo2().uordblks;
-  for (unsigned round = 0; round < 10; round++)
+  for (unsigned round = 0; round < rounds; round++)
     make_everything_and_close();
-  EXPECT_EQ(mallinfo2().uordblks, allocated);
+  // The allocator's caches, which count, may still fill. A leak is a chunk in each round, and the
+  // smallest has 32 bytes.
+  EXPECT_LT(mallinfo2().uordblks, allocated + rounds * 32);
   EXPECT_EQ(mappings(), mapped);
 }
 
