@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import succeeded
+from conftest import free_port, succeeded
 
 SIDES = {
     "one NIC": ([], "cxi0", "cxi0"),
@@ -33,13 +33,38 @@ def run(request, cassini):
     return run_example
 
 
+INITIATOR_HEARS = [
+    "put 1: 1000 bytes acknowledged",
+    "get 2: 1000 bytes, the same that were put",
+]
+TARGET_HEARS = [
+    "target: put of 1000 bytes at offset 128, header data 0x600d",
+    "target: get of 1000 bytes at offset 128",
+]
+
+
 def test_put_and_get_tell_both_sides(run):
-    assert run("cxidv_put_get") == [
-        "put 1: 1000 bytes acknowledged",
-        "target: put of 1000 bytes at offset 128, header data 0x600d",
-        "get 2: 1000 bytes, the same that were put",
-        "target: get of 1000 bytes at offset 128",
-    ]
+    assert run("cxidv_put_get") == INITIATOR_HEARS + TARGET_HEARS
+
+
+@pytest.mark.parametrize("devices", [("cxi0", "cxi0"), ("cxi0", "cxi1")], ids=["one NIC", "two NICs"])
+def test_put_and_get_tell_both_processes(cassini, devices):
+    target, initiator = (["-d", device] for device in devices)
+    result = succeeded(cassini.pair("cxidv_put_get", target, initiator))
+    assert result.stdout.splitlines() == TARGET_HEARS + INITIATOR_HEARS
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", [["-x"], ["-p"], ["-d", "cxi0"], ["-p", "1", "a", "b"]], ids=" ".join)
+def test_wrong_arguments_of_two_processes_are_explained(cassini, arguments):
+    result = cassini.run(cassini.bin / "cxidv_put_get", *arguments)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1].startswith("usage: ")
+
+
+def test_a_host_without_a_target_is_explained(cassini):
+    result = cassini.run(cassini.bin / "cxidv_put_get", "-p", free_port(), "localhost")
+    assert (result.returncode, result.stderr) == (1, "connect: Connection refused\n")
 
 
 def test_the_nic_answers_the_third_message(run):

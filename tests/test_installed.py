@@ -43,12 +43,13 @@ def test_installed_examples_are_built_with_pkg_config_and_run(cassini, prefix, f
     if not compiler:
         pytest.skip("there is no C compiler")
     (common,) = prefix.rglob("examples/common.c")
+    shared = [source for source in common.parent.glob("*.c") if not source.stem.startswith("cxidv_")]
     (libraries,) = [flag[2:] for flag in dict.fromkeys(flags) if flag.startswith("-L")]
     programs = sorted(common.parent.glob("cxidv_*.c"))
     assert len(programs) == 3
     for source in programs:
         program = tmp_path / source.stem
-        output(compiler, "-o", program, source, common, *flags, f"-Wl,-rpath,{libraries}")
+        output(compiler, "-o", program, source, *shared, *flags, f"-Wl,-rpath,{libraries}")
         succeeded(cassini.run(program))
 
 

@@ -89,7 +89,7 @@ static int make_profile(struct side *side, uint32_t flags)
 	return made(side->cp, "communication profile");
 }
 
-static int open_side(struct side *side, const char *name, uint32_t cp_flags)
+int open_side(struct side *side, const char *name, uint32_t cp_flags)
 {
 	struct cxidv_eq_attr attr = { .slots = 64, .reserve = 16 };
 
@@ -98,6 +98,8 @@ static int open_side(struct side *side, const char *name, uint32_t cp_flags)
 	side->domain = cxidv_create_domain(side->lni, side->cp->vni, C_PID_ANY);
 	if (made(side->domain, "domain"))
 		return -1;
+	side->address.nid = side->device.nid;
+	side->address.pid = side->domain->pid;
 	side->channel = ibv_create_comp_channel(side->context);
 	if (made(side->channel, "completion channel"))
 		return -1;
@@ -106,12 +108,12 @@ static int open_side(struct side *side, const char *name, uint32_t cp_flags)
 	if (made(side->eq, "event queue"))
 		return -1;
 	return report("initiator",
-		      cxidv_encode_initiator(side->device.pid_bits, side->domain->pid,
-					     side->device.nid, &side->initiator));
+		      cxidv_encode_initiator(side->device.pid_bits, side->address.pid,
+					     side->address.nid, &side->initiator));
 }
 
 /* Newest first; what was not made is NULL. */
-static void close_side(struct side *side)
+void close_side(struct side *side)
 {
 	if (side->eq)
 		report("destroy event queue", cxidv_destroy_eq(side->eq));
@@ -142,8 +144,8 @@ int open_sides(int argc, char **argv, uint32_t cp_flags, struct side *initiator,
 	    open_side(target, argc > 2 ? argv[2] : first, cp_flags))
 		return -1;
 	printf("initiator %s NID %u PID %u, target %s NID %u PID %u\n", initiator->name,
-	       initiator->device.nid, initiator->domain->pid, target->name, target->device.nid,
-	       target->domain->pid);
+	       initiator->address.nid, initiator->address.pid, target->name, target->address.nid,
+	       target->address.pid);
 	return 0;
 }
 
@@ -232,15 +234,15 @@ int append(const struct side *side, struct cxidv_cmdq *queue, const struct cxidv
 	return wait_for(side, C_EVENT_LINK, C_RC_OK, &event);
 }
 
-int address_command(const struct side *from, const struct side *to, uint32_t index,
+int address_command(const struct side *from, struct address to, uint32_t index,
 		    const struct cxidv_md *md, struct c_full_dma_cmd *command)
 {
 	union c_fab_addr dfa;
 	uint32_t index_ext;
 
 	memset(command, 0, sizeof(*command));
-	if (report("address", cxidv_encode_dfa(from->device.pid_bits, to->device.nid,
-					       to->domain->pid, index, &dfa, &index_ext)))
+	if (report("address", cxidv_encode_dfa(from->device.pid_bits, to.nid, to.pid, index,
+					       &dfa, &index_ext)))
 		return -1;
 	command->dfa = dfa;
 	command->index_ext = index_ext & 31;

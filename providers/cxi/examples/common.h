@@ -4,13 +4,19 @@
  *
  * An example is one process with two sides, an initiator and a target. Each side has all that a process
  * of its own would have, and they know of each other only what processes would tell each other: NID, PID
- * and portal index. Functions that return int return 0, or -1 after they have said on standard error what
- * went wrong.
+ * and portal index. cxidv_put_get also runs as two processes, which tell each other over TCP (exchange.h).
+ * Functions that return int return 0, or -1 after they have said on standard error what went wrong.
  */
 #ifndef CXIDV_EXAMPLES_COMMON_H
 #define CXIDV_EXAMPLES_COMMON_H
 
 #include <infiniband/cxidv.h>
+
+/* Where a side is found, in a VNI that both have. */
+struct address {
+	uint32_t nid; /* which NIC */
+	uint32_t pid; /* which process on it */
+};
 
 struct side {
 	const char *name; /* of the device */
@@ -18,7 +24,8 @@ struct side {
 	struct cxidv_device_attr device;
 	struct cxidv_lni *lni;	     /* everything below lives on it */
 	struct cxidv_cp *cp;	     /* in which VNI and traffic class it sends */
-	struct cxidv_domain *domain; /* under which PID it is reached */
+	struct cxidv_domain *domain; /* holds the PID under which it is reached */
+	struct address address;	     /* for the other side */
 	struct ibv_comp_channel *channel;
 	struct cxidv_eq *eq; /* all events of this side */
 	uint32_t initiator;  /* how the other side sees who sends */
@@ -26,6 +33,11 @@ struct side {
 
 /* Says what failed and why; returns -1, or 0 where error is 0. */
 int report(const char *what, int error);
+
+/* Opens one side on the device of that name, the first Cassini NIC where name is NULL. cp_flags: of its
+ * communication profile. Close it also if that fails. */
+int open_side(struct side *side, const char *name, uint32_t cp_flags);
+void close_side(struct side *side);
 
 /* Opens both sides on the devices that the arguments name: none, one for both, or one for each. cp_flags:
  * of the target's communication profile. */
@@ -47,7 +59,7 @@ int enable_portal(const struct side *side, struct cxidv_cmdq *queue, const struc
 int append(const struct side *side, struct cxidv_cmdq *queue, const struct cxidv_le_attr *entry);
 
 /* A put or get of all of md to or from a portal index of the other side, to be completed by the caller. */
-int address_command(const struct side *from, const struct side *to, uint32_t index,
+int address_command(const struct side *from, struct address to, uint32_t index,
 		    const struct cxidv_md *md, struct c_full_dma_cmd *command);
 
 /* Sleeps until the next event of that side, which must be of that type and have that return code, and

@@ -3,12 +3,18 @@
  * Puts a buffer into memory of a target, gets it back, and compares. Both sides learn from events what has
  * happened: the initiator that its command is complete, the target that somebody was there.
  *
+ * In one process, on one NIC or on two:
  *	cxidv_put_get [device of both sides | initiator's target's]
+ * In two processes, of which the target is started without a host and the initiator with the target's:
+ *	cxidv_put_get -p port [-d device] [host]
  */
+#define _POSIX_C_SOURCE 200809L /* for getopt() */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common.h"
+#include "exchange.h"
 
 #define PORTAL_INDEX 10 /* what both sides have agreed on */
 #define WINDOW_BUFFER_ID 1
@@ -20,6 +26,7 @@ static char returned[1000];
 
 struct resources {
 	struct side initiator;
+	struct address peer; /* of the target, as the initiator has heard it */
 	struct cxidv_cmdq *transmit;
 	struct cxidv_md *sent_md;
 	struct cxidv_md *returned_md;
@@ -67,7 +74,7 @@ static int put(struct resources *r)
 	struct c_full_dma_cmd command;
 	union c_event event;
 
-	if (address_command(&r->initiator, &r->target, PORTAL_INDEX, r->sent_md, &command))
+	if (address_command(&r->initiator, r->peer, PORTAL_INDEX, r->sent_md, &command))
 		return -1;
 	command.remote_offset = OFFSET;
 	command.header_data = 0x600d; /* 64 bits that the target's event has */
@@ -80,11 +87,6 @@ static int put(struct resources *r)
 		return -1;
 	printf("put %u: %u bytes acknowledged\n", (unsigned)cxidv_event_user_ptr(&event),
 	       cxidv_event_mlength(&event));
-	if (wait_for(&r->target, C_EVENT_PUT, C_RC_OK, &event))
-		return -1;
-	printf("target: put of %u bytes at offset %u, header data %#x\n",
-	       event.tgt_long.mlength, (unsigned)event.tgt_long.remote_offset,
-	       (unsigned)event.tgt_long.header_data);
 	return 0;
 }
 
@@ -93,7 +95,7 @@ static int get(struct resources *r)
 	struct c_full_dma_cmd command;
 	union c_event event;
 
-	if (address_command(&r->initiator, &r->target, PORTAL_INDEX, r->returned_md, &command))
+	if (address_command(&r->initiator, r->peer, PORTAL_INDEX, r->returned_md, &command))
 		return -1;
 	command.remote_offset = OFFSET;
 	command.user_ptr = 2;
@@ -107,11 +109,86 @@ static int get(struct resources *r)
 	printf("get %u: %u bytes, %s\n", (unsigned)cxidv_event_user_ptr(&event),
 	       cxidv_event_mlength(&event),
 	       memcmp(sent, returned, sizeof(sent)) ? "which differ" : "the same that were put");
+	return memcmp(sent, returned, sizeof(sent)) ? -1 : 0;
+}
+
+/* What the target hears of both. Its program takes no part in them, and may look at any time. */
+static int hear_of_both(struct resources *r)
+{
+	union c_event event;
+
+	if (wait_for(&r->target, C_EVENT_PUT, C_RC_OK, &event))
+		return -1;
+	printf("target: put of %u bytes at offset %u, header data %#x\n",
+	       event.tgt_long.mlength, (unsigned)event.tgt_long.remote_offset,
+	       (unsigned)event.tgt_long.header_data);
 	if (wait_for(&r->target, C_EVENT_GET, C_RC_OK, &event))
 		return -1;
 	printf("target: get of %u bytes at offset %u\n", event.tgt_long.mlength,
 	       (unsigned)event.tgt_long.remote_offset);
-	return memcmp(sent, returned, sizeof(sent)) ? -1 : 0;
+	return 0;
+}
+
+static int in_one_process(struct resources *r, int argc, char **argv)
+{
+	if (open_sides(argc, argv, 0, &r->initiator, &r->target) || set_up_target(r) ||
+	    set_up_initiator(r))
+		return -1;
+	r->peer = r->target.address;
+	return put(r) || get(r) || hear_of_both(r) ? -1 : 0;
+}
+
+/* Tells its address when everything is there, and takes nothing away before the initiator is done. */
+static int as_target(struct resources *r, const char *device, const char *port)
+{
+	int failed, socket;
+
+	if (open_side(&r->target, device, 0) || set_up_target(r))
+		return -1;
+	socket = meet(NULL, port);
+	if (socket < 0)
+		return -1;
+	failed = tell_address(socket, r->target.address) || hear_of_both(r) || wait_for_end(socket);
+	close(socket);
+	return failed ? -1 : 0;
+}
+
+static int as_initiator(struct resources *r, const char *device, const char *port, const char *host)
+{
+	int failed, socket;
+
+	if (open_side(&r->initiator, device, 0) || set_up_initiator(r))
+		return -1;
+	socket = meet(host, port);
+	if (socket < 0)
+		return -1;
+	failed = hear_address(socket, &r->peer) || put(r) || get(r);
+	close(socket);
+	return failed ? -1 : 0;
+}
+
+/* Which of the three the arguments ask for. */
+static int run(struct resources *r, int argc, char **argv)
+{
+	const char *device = NULL, *port = NULL;
+	int option;
+
+	while ((option = getopt(argc, argv, "d:p:")) != -1) {
+		if (option == 'd')
+			device = optarg;
+		else if (option == 'p')
+			port = optarg;
+		else
+			port = "";
+	}
+	if (!device && !port)
+		return in_one_process(r, argc, argv);
+	if (!port || !*port || argc > optind + 1) {
+		fprintf(stderr, "usage: %s -p port [-d device] [host]\n", argv[0]);
+		return -1;
+	}
+	return argc > optind ? as_initiator(r, device, port, argv[optind]) :
+			       as_target(r, device, port);
 }
 
 /* Newest first, but for memory: nothing uses it once the queues and the portal entry are gone. */
@@ -138,8 +215,7 @@ int main(int argc, char **argv)
 
 	for (size_t i = 0; i < sizeof(sent); i++)
 		sent[i] = (char)(i * 7);
-	failed = open_sides(argc, argv, 0, &r.initiator, &r.target) || set_up_target(&r) ||
-		 set_up_initiator(&r) || put(&r) || get(&r);
+	failed = run(&r, argc, argv);
 	tear_down(&r);
 	return failed ? 1 : 0;
 }

@@ -96,7 +96,7 @@ static int send_message(struct resources *r, unsigned int place, uint64_t tag, u
 	struct c_full_dma_cmd command;
 	union c_event event;
 
-	if (address_command(&r->initiator, &r->target, PORTAL_INDEX, r->messages_md, &command))
+	if (address_command(&r->initiator, r->target.address, PORTAL_INDEX, r->messages_md, &command))
 		return -1;
 	command.local_addr = cxidv_md_iova(r->messages_md, messages[place]);
 	command.request_len = (uint32_t)strlen(messages[place]) + 1;

@@ -79,7 +79,7 @@ static int leave_answer(struct resources *r)
 {
 	struct c_full_dma_cmd command;
 
-	if (address_command(&r->target, &r->initiator, ANSWER_INDEX, r->answer_md, &command))
+	if (address_command(&r->target, r->initiator.address, ANSWER_INDEX, r->answer_md, &command))
 		return -1;
 	if (report("triggered put",
 		   cxidv_emit_trig_put(r->triggered, r->arrived->ct, MESSAGES, &command)))
@@ -111,7 +111,7 @@ static int send_message(struct resources *r, unsigned int number)
 {
 	struct c_full_dma_cmd command;
 
-	if (address_command(&r->initiator, &r->target, REQUEST_INDEX, r->message_md, &command))
+	if (address_command(&r->initiator, r->target.address, REQUEST_INDEX, r->message_md, &command))
 		return -1;
 	command.remote_offset = number * sizeof(message);
 	command.event_success_disable = number == MESSAGES;
