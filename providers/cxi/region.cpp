@@ -137,6 +137,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t hca_va,
 
 ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                       int fd, int access) noexcept {
+  if (fd < 0) return null_with_errno(EBADF);
   return make(pd,
               {.length = length, .access = access, .address = iova, .fd = fd, .fd_offset = offset});
 }
@@ -152,6 +153,7 @@ ibv_mr* reg_mr_ex(ibv_pd* pd, ibv_mr_init_attr* attr) noexcept {
   if (has(IBV_REG_MR_MASK_FD)) {
     if (has(IBV_REG_MR_MASK_ADDR) || !has(IBV_REG_MR_MASK_FD_OFFSET) || !has(IBV_REG_MR_MASK_IOVA))
       return null_with_errno(EINVAL);
+    if (attr->fd < 0) return null_with_errno(EBADF);
     request.fd = attr->fd;
     request.fd_offset = attr->fd_offset;
     request.address = attr->iova;

@@ -287,6 +287,14 @@ TEST_F(DmaBufs, RefuseWhatIsNotInTheFile) {
   EXPECT_EQ(refused(4096, size, base, fd, 0), EINVAL);
   EXPECT_EQ(refused(0, 4096, base + 1, fd, 0), EINVAL);
   EXPECT_EQ(refused(0, 4096, base, 9999, 0), EBADF);
+  EXPECT_EQ(refused(0, 4096, base, -1, 0), EBADF);
+  ibv_mr_init_attr attr = {};
+  attr.length = 4096;
+  attr.fd = -1;
+  attr.comp_mask = IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET | IBV_REG_MR_MASK_IOVA;
+  EXPECT_EQ(ibv_reg_mr_ex(pd.get(), &attr), nullptr);
+  EXPECT_EQ(errno, EBADF);
+  EXPECT_EQ(refused(0, 4096, base, context->cmd_fd, 0), EINVAL);
   const int other = open("/dev/null", O_RDWR | O_CLOEXEC);
   EXPECT_EQ(refused(0, 4096, base, other, 0), EINVAL);
   close(other);

@@ -2,25 +2,37 @@
 #include "uverbs/file_memory.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "uverbs/limits.hpp"
 
 namespace sim::uverbs {
 namespace {
 
+std::string link_to(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
 bool is_dma_buf(int fd) {
   constexpr std::string_view prefix = "/dmabuf:";
   char name[64];
-  const std::string link = "/proc/self/fd/" + std::to_string(fd);
-  const ssize_t length = readlink(link.c_str(), name, sizeof name);
+  const ssize_t length = readlink(link_to(fd).c_str(), name, sizeof name);
   return length >= 0 && std::string_view(name, static_cast<size_t>(length)).starts_with(prefix);
+}
+
+// Files of huge pages can be sealed too, but nobody can write them by calls.
+bool is_memory_file(int fd, int seals) {
+  struct statfs st {};
+  return seals >= 0 && fstatfs(fd, &st) == 0 && st.f_type != HUGETLBFS_MAGIC;
 }
 
 }  // namespace
@@ -29,8 +41,8 @@ nic::Made<std::shared_ptr<FileMemory>> FileMemory::make(int fd, uint64_t first, 
                                                         bool writes) {
   std::shared_ptr<FileMemory> memory(new FileMemory(fd));
   const int seals = fcntl(fd, F_GET_SEALS);
-  const bool dma_buf = seals < 0 && is_dma_buf(fd);
-  if (seals < 0 && !dma_buf) return {nullptr, EINVAL};
+  const bool dma_buf = is_dma_buf(fd);
+  if (!dma_buf && !is_memory_file(fd, seals)) return {nullptr, EINVAL};
   const off_t size = lseek(fd, 0, SEEK_END);
   if (size < 0 || length > static_cast<uint64_t>(size) ||
       first > static_cast<uint64_t>(size) - length) {
@@ -45,12 +57,22 @@ nic::Made<std::shared_ptr<FileMemory>> FileMemory::make(int fd, uint64_t first, 
   if (writes && (mode != O_RDWR || (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)))) {
     return {nullptr, EACCES};
   }
+  if (int error = memory->open_again(mode)) return {nullptr, error};
   return {std::move(memory), 0};
 }
 
 FileMemory::~FileMemory() {
   if (!mapped_.empty()) munmap(mapped_.data(), mapped_.size());
   close(fd_);
+}
+
+// The program shares its descriptor's flags with its copies; with O_APPEND among them every write
+// would go to the end of the file.
+int FileMemory::open_again(int mode) {
+  const int own = open(link_to(fd_).c_str(), mode | O_CLOEXEC);
+  if (own < 0) return errno;
+  close(std::exchange(fd_, own));
+  return 0;
 }
 
 int FileMemory::map(uint64_t first, uint64_t length, bool writes) {

@@ -27,10 +27,11 @@ class FileMemory final : public nic::GuestMemory {
 
  private:
   explicit FileMemory(int fd) : fd_(fd) {}
+  int open_again(int mode);
   int map(uint64_t first, uint64_t length, bool writes);
   bool holds(uint64_t offset, size_t length) const;
 
-  const int fd_;
+  int fd_;
   // Of a dma-buf, which cannot be read and written by calls. A memory file can, and has to be: it
   // may be cut short at any time.
   std::span<std::byte> mapped_;

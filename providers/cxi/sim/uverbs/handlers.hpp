@@ -71,7 +71,7 @@ cxi_abi_reg_mr_resp registration(const Mr& mr);
 enum ReregFlags : uint32_t { rereg_translation = 1 << 0, rereg_pd = 1 << 1, rereg_access = 1 << 2 };
 int rereg_memory(Call& call, const ib_uverbs_rereg_mr& cmd, Mr& mr, Pd* pd);
 int modify_cq(Call& call, Cq& cq, const ib_uverbs_ex_modify_cq& cmd);
-nic::Made<std::shared_ptr<FileMemory>> file_memory(Caller& caller, int fd, uint64_t first,
+nic::Made<std::shared_ptr<FileMemory>> file_memory(Call& call, int fd, uint64_t first,
                                                    uint64_t length, bool writes);
 ib_uverbs_query_port_resp port_attributes(NicState& nic);
 

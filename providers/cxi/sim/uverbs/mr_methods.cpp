@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <algorithm>
 #include <cerrno>
 
 #include "uverbs/handlers.hpp"
@@ -84,9 +85,13 @@ uint64_t wide_lkey(const Mr& mr) {
 
 }  // namespace
 
-nic::Made<std::shared_ptr<FileMemory>> file_memory(Caller& caller, int fd, uint64_t first,
+nic::Made<std::shared_ptr<FileMemory>> file_memory(Call& call, int fd, uint64_t first,
                                                    uint64_t length, bool writes) {
-  const int own = caller.take_fd(fd);
+  // An open device is a memory file only here.
+  const auto identity = call.caller.identify(fd);
+  const auto is_it = [&](const File* file) { return file->id() == identity; };
+  if (std::ranges::any_of(call.file.nic.files, is_it)) return {nullptr, EINVAL};
+  const int own = call.caller.take_fd(fd);
   if (own < 0) return {nullptr, -own};
   return FileMemory::make(own, first, length, writes);
 }
@@ -98,7 +103,7 @@ int map_region(Call& call, const Registration& wanted, Mr& mr) {
   const bool writes = wanted.access & IB_UVERBS_ACCESS_LOCAL_WRITE;
   std::shared_ptr<nic::GuestMemory> memory;
   if (wanted.fd) {
-    auto file = file_memory(call.caller, *wanted.fd, wanted.addr, wanted.length, writes);
+    auto file = file_memory(call, *wanted.fd, wanted.addr, wanted.length, writes);
     if (!file) return file.error;
     memory = std::move(file.value);
   } else {

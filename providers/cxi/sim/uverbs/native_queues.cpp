@@ -42,7 +42,7 @@ int md_map(Call& call) {
     if (int error = call.caller.check_range(req.va, req.len, writes)) return error;
     memory = call.caller.memory();
   } else {
-    auto file = file_memory(call.caller, req.dmabuf_fd, req.va, req.len, writes);
+    auto file = file_memory(call, req.dmabuf_fd, req.va, req.len, writes);
     if (!file) return file.error;
     memory = std::move(file.value);
   }

@@ -185,6 +185,27 @@ TEST_F(FileRegions, AreOfMemoryFilesOnly) {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   EXPECT_EQ(status(of(null, 0, 4096, 0, 0x7000)), EINVAL);
   close(null);
+  EXPECT_EQ(status(of(impl().fd(), 0, 4096, 0, 0x7000)), EINVAL);
+}
+
+TEST_F(FileRegions, AreNotOfHugePages) {
+  const int huge = memfd_create("huge", MFD_CLOEXEC | MFD_HUGETLB);
+  if (huge < 0) GTEST_SKIP() << "no huge pages here";
+  ASSERT_EQ(ftruncate(huge, 1 << 30), 0);
+  EXPECT_EQ(status(of(huge, 0, 4096, 0, 0x7000)), EINVAL);
+  close(huge);
+}
+
+TEST_F(FileRegions, AreWrittenWhereTheyAreWhateverTheDescriptorSays) {
+  auto made = FileMemory::make(dup(file), 0, size, true);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(fcntl(file, F_SETFL, O_APPEND), 0);
+  const char text[] = "in place";
+  EXPECT_TRUE(made.value->write(4096, std::as_bytes(std::span(text))));
+  EXPECT_EQ(lseek(file, 0, SEEK_END), static_cast<off_t>(size));
+  char back[sizeof text] = {};
+  EXPECT_TRUE(made.value->read(4096, std::as_writable_bytes(std::span(back))));
+  EXPECT_STREQ(back, text);
 }
 
 TEST_F(FileRegions, NeedTheRightToWrite) {
