@@ -56,6 +56,8 @@ cxv_test(cxi_sim_uverbs_test
     uverbs/tests/native_queues_test.cpp
     uverbs/tests/native_refusal_test.cpp
     uverbs/tests/native_svc_test.cpp
+    uverbs/tests/qp_number_test.cpp
+    uverbs/tests/qp_state_test.cpp
     uverbs/tests/qp_test.cpp
     uverbs/tests/schema_test.cpp
   LIBS cxi_sim_uverbs)

@@ -369,5 +369,37 @@ TEST_F(DescriptorMemory, IsNotReusedWhileTheNicHoldsIt) {
   EXPECT_NE(create_cq().eq.ring_cookie, cq.eq.ring_cookie);
 }
 
+class TwoNics : public KernelTest {
+ protected:
+  TwoNics()
+      : KernelTest([] {
+          KernelConfig config;
+          config.nics = 2;
+          return config;
+        }()) {}
+};
+
+TEST_F(TwoNics, AreApart) {
+  get_context();
+  auto other = open(1);
+  get_context(*other);
+  alloc_pd(*other);
+  EXPECT_TRUE(device(0).rgids.empty());
+  EXPECT_EQ(device(1).rgids.size(), 1u);
+  EXPECT_EQ(kernel->nics()[1].nid, 2u);
+  kernel->step();
+  EXPECT_EQ(device(0).steps, 1u);
+  EXPECT_EQ(device(1).steps, 1u);
+  kernel->fail_device(1);
+  EXPECT_EQ(get_context(*other), EIO);
+  alloc_pd();
+}
+
+TEST_F(TwoNics, WakeTheirEngineOnEveryCall) {
+  unsigned before = device(0).wakeups;
+  get_context();
+  EXPECT_GT(device(0).wakeups, before);
+}
+
 }  // namespace
 }  // namespace sim::uverbs::test
