@@ -67,7 +67,8 @@ void Attacker::call_by_table(Input& input, const uverbs::Method& method, bool ca
       case uverbs::Kind::destroyed:
         ioctl.handle(rule.id, contrary() ? any_handle(input) : handle_of_type(input, rule.object));
         break;
-      case uverbs::Kind::fd: {
+      case uverbs::Kind::fd:
+      case uverbs::Kind::raw_fd: {
         const auto& fds = program_->caller.installed;
         ioctl.fd(rule.id, fds.empty() || contrary() ? static_cast<int>(input.number())
                                                     : fds[input.byte() % fds.size()]);
