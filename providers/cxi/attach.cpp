@@ -3,19 +3,18 @@
 // list entries are appended and unlinked from here, and each of these commands is waited for: when
 // attach returns peers can reach the region, when detach returns they cannot any more.
 #include <infiniband/driver.h>
-#include <time.h>
 
 #include <cstring>
 
 #include "command.hpp"
 #include "internal.hpp"
 #include "rdma/cxiverbs-abi.h"
+#include "waiting.hpp"
 
 namespace cxi {
 namespace {
 
 constexpr unsigned max_entries = 3;
-constexpr std::uint64_t patience_ns = 10'000'000'000;
 
 int command_attach(const Qp& qp, const Mr& mr, cxi_abi_attach_mr_resp& answer) noexcept {
   Command<3> command(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_ATTACH_MR);
@@ -102,15 +101,6 @@ bool all_answered(Qp& qp, const AwaitedAnswers& awaited) noexcept {
   return awaited.missing == 0;
 }
 
-void pause(unsigned rounds) noexcept {
-  if (rounds < 64) {
-    sched_yield();
-    return;
-  }
-  const timespec moment = {0, 20'000};
-  nanosleep(&moment, nullptr);
-}
-
 /// Has the target queue execute the commands. Returns 0 when all were answered, ENOSPC when one was
 /// refused, EBUSY when the queue does not move, EIO when the device is gone.
 int execute(Qp& qp, std::uint16_t pte, const Commands& commands) noexcept {
@@ -123,19 +113,15 @@ int execute(Qp& qp, std::uint16_t pte, const Commands& commands) noexcept {
     Guard guard(qp.recv_cq->lock);
     qp.recv_cq->awaited = &awaited;
   }
-  const std::uint64_t deadline = monotonic_ns() + patience_ns;
+  Waiting waiting(*qp.context);
   unsigned given = 0;
   int err = 0;
-  for (unsigned rounds = 0; !err; rounds++) {
+  while (!err) {
     while (given < commands.count && give_command(qp, commands.words[given]))
       given++;
     if (all_answered(qp, awaited)) break;
-    if (qp.context->dead)
-      err = EIO;
-    else if (qp.target_stopped || monotonic_ns() > deadline)
-      err = EBUSY;
-    else
-      pause(rounds);
+    err = waiting.pause();
+    if (!err && qp.target_stopped) err = EBUSY;
   }
   Guard guard(qp.recv_cq->lock);
   qp.recv_cq->awaited = nullptr;

@@ -2,8 +2,6 @@
 // Another ring for a completion queue: with room for more or fewer completions, or for the event
 // slots that a new queue pair reserves. The NIC ends the old ring with an EQ_SWITCH event; whoever
 // polls is kept out until everything in front of it has been carried over.
-#include <time.h>
-
 #include <algorithm>
 
 #include "command.hpp"
@@ -11,6 +9,7 @@
 #include "mapping.hpp"
 #include "rdma/cxiverbs-abi.h"
 #include "rdma/cxiverbs-native-abi.h"
+#include "waiting.hpp"
 
 namespace cxi {
 namespace {
@@ -53,10 +52,9 @@ int command_complete(const Cq& cq) noexcept {
   return command.execute(cq.context->ibv.context);
 }
 
-/// Empties the old ring until the NIC has left it. False: the device is gone.
+/// Empties the old ring until the NIC has left it. False: it does not, or the device is gone.
 bool empty_ring(Cq& cq) noexcept {
-  constexpr std::uint64_t patience_ns = 10'000'000'000;
-  const std::uint64_t deadline = monotonic_ns() + patience_ns;
+  Waiting waiting(*cq.context);
   while (!cq.ring.carry()) {
     // The switch waits for room in the ring that it ends (behaviour 6.4).
     {
@@ -64,9 +62,7 @@ bool empty_ring(Cq& cq) noexcept {
       cq.acked_slot = cq.ring.read_slot();
       store_sw_state(cq);
     }
-    if (cq.context->dead || monotonic_ns() > deadline) return false;
-    const timespec moment = {0, 20'000};
-    nanosleep(&moment, nullptr);
+    if (waiting.pause()) return false;
   }
   return true;
 }

@@ -48,7 +48,8 @@ set(provider_sources
   sge.cpp
   staging.cpp
   telemetry.cpp
-  time.cpp)
+  time.cpp
+  waiting.cpp)
 
 add_library(cxiverbs_objs OBJECT ${provider_sources})
 cxv_shared_code(cxiverbs_objs)

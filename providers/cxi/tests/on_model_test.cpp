@@ -607,7 +607,12 @@ TEST_F(Gone, OutstandingRequestsAreFlushedAndEverythingCanBeDestroyed) {
   Ah to_b = address_of(b);
   ASSERT_EQ(receive(a, 1, 4096, 64), 0);
   ASSERT_EQ(send(a, to_b, 2, 0, 64), 0);  // waits for a receive
+  Mr attached(made(ibv_reg_mr(pd.get(), buffer.data(), 4096, IBV_ACCESS_LOCAL_WRITE), "mr"));
+  ASSERT_EQ(ibv_attach_mr(b.get(), attached.get()), 0);
   ASSERT_EQ(std::system(CXI_SIM " set device cxi0 failed"), 0);
+  // Before the program has been told.
+  EXPECT_EQ(ibv_detach_mr(b.get(), attached.get()), EIO);
+  attached.reset();
   ibv_async_event event;
   do {
     ASSERT_EQ(ibv_get_async_event(context.get(), &event), 0);
