@@ -23,6 +23,7 @@ set(provider_sources
   dv_lend.cpp
   dv_lni.cpp
   dv_md.cpp
+  dv_names.cpp
   dv_objects.cpp
   dv_pte.cpp
   dv_svc.cpp

@@ -288,7 +288,9 @@ int wait_for(const struct side *side, uint32_t type, uint32_t return_code, union
 	cxidv_eq_ack(side->eq);
 	if (cxidv_event_type(event) == type && cxidv_event_return_code(event) == return_code)
 		return 0;
-	fprintf(stderr, "event of type %u with return code %u, expected type %u with code %u\n",
-		cxidv_event_type(event), cxidv_event_return_code(event), type, return_code);
+	fprintf(stderr, "event %s with %s, expected %s with %s\n",
+		cxidv_event_type_str(cxidv_event_type(event)),
+		cxidv_return_code_str(cxidv_event_return_code(event)), cxidv_event_type_str(type),
+		cxidv_return_code_str(return_code));
 	return -1;
 }

@@ -386,6 +386,10 @@ int cxidv_follow_eq_switch(struct cxidv_eq *eq);
 int cxidv_get_eq_event(struct ibv_comp_channel *channel, struct cxidv_eq **eq);
 void cxidv_ack_eq_events(struct cxidv_eq *eq, unsigned int count);
 
+/* The name of an enum c_event_type or c_return_code, as in "C_RC_NO_SPACE", else "unknown". */
+const char *cxidv_event_type_str(uint32_t type);
+const char *cxidv_return_code_str(uint32_t code);
+
 /* ------------------------------------------------------------------------------------------------
  * Command queues
  */
