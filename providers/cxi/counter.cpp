@@ -61,6 +61,7 @@ ibv_comp_cntr* create_comp_cntr(ibv_context* context, ibv_comp_cntr_init_attr* a
 }
 
 int destroy_comp_cntr(ibv_comp_cntr* counter) noexcept {
+  if (counter_of(counter).users) return EBUSY;
   const int err = ibv_cmd_destroy_comp_cntr(counter);
   if (err && err != EIO) return err;
   std::free(&counter_of(counter));
@@ -118,19 +119,29 @@ int qp_attach_comp_cntr(ibv_qp* ibv, ibv_comp_cntr* ibv_counter,
   MutexGuard topology(qp.context->topology);
   if (const int err = ibv_cmd_qp_attach_comp_cntr(ibv, ibv_counter, attr)) return err;
   Counter* counter = &counter_of(ibv_counter);
+  const auto put = [counter](Counter*& place) {
+    place = counter;
+    counter->users++;
+  };
   {
     Guard guard(qp.send.lock);
     auto* counters = qp.send.counters;
     if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_SEND)
-      counters[static_cast<unsigned>(Counted::sends)] = counter;
+      put(counters[static_cast<unsigned>(Counted::sends)]);
     if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ)
-      counters[static_cast<unsigned>(Counted::reads)] = counter;
+      put(counters[static_cast<unsigned>(Counted::reads)]);
     if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE)
-      counters[static_cast<unsigned>(Counted::writes)] = counter;
+      put(counters[static_cast<unsigned>(Counted::writes)]);
   }
   Guard guard(qp.recv.lock);
-  if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_RECV) qp.recv.counter = counter;
+  if (attr->op_mask & IBV_QP_ATTACH_COMP_CNTR_OP_RECV) put(qp.recv.counter);
   return 0;
+}
+
+void let_counters_go(Qp& qp) noexcept {
+  for (Counter* counter : qp.send.counters)
+    if (counter) counter->users--;
+  if (qp.recv.counter) qp.recv.counter->users--;
 }
 
 }  // namespace cxi

@@ -19,6 +19,7 @@ struct Counter {
   bool bytes;
   std::atomic<std::uint64_t> correction;  // added to what the NIC has counted
   std::atomic<std::uint64_t> errors;      // requests that ended without success
+  std::atomic<unsigned> users;            // places in queue pairs
 
   Count for_commands() const noexcept { return {.ct = ct, .bytes = bytes}; }
   std::uint64_t amount(std::uint64_t length) const noexcept { return bytes ? length : 1; }

@@ -55,6 +55,8 @@ int read_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t* value) noexcept;
 int query_comp_cntr_caps(ibv_context* context, ibv_comp_cntr_caps* caps, std::size_t size) noexcept;
 int qp_attach_comp_cntr(ibv_qp* qp, ibv_comp_cntr* counter,
                         ibv_qp_attach_comp_cntr_attr* attr) noexcept;
+/// Of a queue pair that is no more.
+void let_counters_go(Qp& qp) noexcept;
 
 // pd.cpp
 ibv_pd* alloc_pd(ibv_context* context) noexcept;

@@ -76,6 +76,7 @@ int import_job(ibv_context* context, int fd, ibv_job** result) noexcept {
 
 int dealloc_job(ibv_job* ibv) noexcept {
   Job& job = job_of(ibv);
+  if (job.keys) return EBUSY;
   const int err = command_dealloc(job);
   if (err && err != EIO) return err;
   unmap_cookie(reinterpret_cast<const std::byte*>(job.table), job.table_bytes);
@@ -181,6 +182,9 @@ ibv_job_key* create_jkey(ibv_pd* pd, ibv_job* job, unsigned flags) noexcept {
   context.job_keys.insert(key->ibv.jkey, pd_of(pd).base, &job_of(job),
                           static_cast<std::uint16_t>(answer.vni),
                           static_cast<std::uint8_t>(answer.lcid));
+  pd_of(pd).references++;
+  key->job = &job_of(job);
+  key->job->keys++;
   return &key.release()->ibv;
 }
 
@@ -192,7 +196,10 @@ int destroy_jkey(ibv_job_key* ibv) noexcept {
   const int err = command.execute(*ibv->pd->context);
   if (err && err != EIO) return err;
   context.job_keys.remove(ibv->jkey);
-  std::free(reinterpret_cast<JobKey*>(ibv));
+  auto* key = reinterpret_cast<JobKey*>(ibv);
+  key->job->keys--;
+  pd_of(ibv->pd).references--;
+  std::free(key);
   return 0;
 }
 

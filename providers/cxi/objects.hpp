@@ -77,7 +77,7 @@ struct Pd {
   ibv_pd ibv;
   Pd* base;  // the domain itself, or the one that a parent domain stands for
   Td* td;    // of a parent domain
-  std::atomic<unsigned> references;  // queue pairs and parent domains
+  std::atomic<unsigned> references;  // queue pairs, job keys, parent domains
   bool single_threaded;
   cxidv_lni* lni;                  // null: the context's own
   std::atomic<std::uint32_t> pid;  // of its queue pairs; C_PID_ANY before the first one
@@ -123,10 +123,12 @@ struct Job {
   const std::uint64_t* table;
   std::size_t table_bytes;
   std::uint32_t entries;
+  std::atomic<unsigned> keys;
 };
 
 struct JobKey {
   ibv_job_key ibv;
+  Job* job;
 };
 
 struct Ah {

@@ -55,13 +55,13 @@ void drop_staging(Pd& pd) noexcept {
 
 int dealloc_pd(ibv_pd* ibv) noexcept {
   Pd& pd = pd_of(ibv);
+  if (pd.references) return EBUSY;
   if (pd.base != &pd) {  // a parent domain: nothing of it is in the kernel
     pd.base->references--;
     if (pd.td) pd.td->references--;
     std::free(&pd);
     return 0;
   }
-  if (pd.references) return EBUSY;
   // The kernel counts the staging area as a user of the domain, so it has to go first. Should the
   // domain be in use by a region or job key, the next queue pair that needs an area makes a new
   // one.

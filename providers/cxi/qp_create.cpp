@@ -355,6 +355,7 @@ int destroy_qp(ibv_qp* ibv) noexcept {
     forget_attachments(qp);
     count_reserve(qp, false);
   }
+  let_counters_go(qp);
   qp.domain->references--;
   free_qp(qp);
   return 0;

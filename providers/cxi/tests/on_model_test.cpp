@@ -599,6 +599,29 @@ TEST_F(Limits, MakingAndUnmakingLeavesNothing) {
   EXPECT_EQ(mappings(), before);
 }
 
+// Breaks the device, too, and nobody is told of it.
+class Vanished : public OnModel {};
+
+TEST_F(Vanished, DevicesLetAttachedRegionsGoAndKeepWhatIsInUse) {
+  ibv_comp_cntr_init_attr counter_attr = {};
+  Owned<ibv_comp_cntr, ibv_destroy_comp_cntr> counter(
+      made(ibv_create_comp_cntr(context.get(), &counter_attr), "counter"));
+  QpPtr qp = create_qp();
+  ibv_qp_attach_comp_cntr_attr counted = {};
+  counted.op_mask = IBV_QP_ATTACH_COMP_CNTR_OP_SEND | IBV_QP_ATTACH_COMP_CNTR_OP_RECV;
+  ASSERT_EQ(ibv_qp_attach_comp_cntr(qp.get(), counter.get(), &counted), 0);
+  Mr exposed(made(
+      ibv_reg_mr(pd.get(), buffer.data(), 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+      "mr"));
+  ASSERT_EQ(ibv_attach_mr(qp.get(), exposed.get()), 0);
+  ASSERT_EQ(std::system(CXI_SIM " set device cxi0 failed"), 0);
+  exposed.reset();
+  EXPECT_EQ(ibv_destroy_comp_cntr(counter.get()), EBUSY);
+  qp.reset();
+  EXPECT_EQ(ibv_dealloc_job(job.get()), EBUSY);
+  EXPECT_EQ(ibv_dealloc_pd(pd.get()), EBUSY);
+}
+
 class Gone : public OnModel {};
 
 TEST_F(Gone, OutstandingRequestsAreFlushedAndEverythingCanBeDestroyed) {
