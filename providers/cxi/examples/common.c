@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EVENT_TIMEOUT_MS 40000 /* longer than the NIC takes to give up a target that does not answer */
+#define EVENT_TIMEOUT_MS 40000 /* longer than the NIC takes to give up a silent target */
 
 int report(const char *what, int error)
 {
