@@ -154,6 +154,12 @@ int domain_reserve(Call& call) {
     pids.take(vni, pid, lni.value.get());
     lni.value->reserved.insert({vni, pid});
   }
+  call.undo([&pids, lni = lni.value, vni, first, count = req.count] {
+    for (unsigned pid = first; pid < first + count; ++pid) {
+      lni->reserved.erase({vni, pid});
+      pids.release(vni, pid);
+    }
+  });
   call.put(CXI_ATTR_RESP, cxi_abi_domain_resp{req.vni, first});
   return 0;
 }

@@ -95,6 +95,9 @@ int eq_resize(Call& call) {
       req.status_count || req.reserved_b0 || req.user_handle) {
     return EINVAL;
   }
+  // The NIC cannot be told to go back: whether the answer can be read is seen first.
+  call.put(CXI_ATTR_RESP, eq->info(eq.id));
+  if (int error = call.copy_out()) return error;
   if (req.slots == 0) {
     if (int error = eq->complete_resize()) return error;
     call.put(CXI_ATTR_RESP, eq->info(eq.id));

@@ -185,6 +185,7 @@ int svc_modify(Call& call) {
         return a.type == b.type && a.id == b.id;
       });
   if (!only_enabled && service->lnis != 0) return EBUSY;
+  call.undo([service, before = *service] { *service = before; });
   take_over(*service, desc);
   call.put(CXI_ATTR_RESP, describe(services, *service));
   return 0;

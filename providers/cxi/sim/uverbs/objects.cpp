@@ -11,21 +11,21 @@ Pd::Pd(File& f, std::shared_ptr<Lni> l) : Object(f, UVERBS_OBJECT_PD), lni(std::
 }
 
 Pd::~Pd() {
-  unclaim();
+  unclaim({vnis_.begin(), vnis_.end()});
   --file.nic.pds;
 }
 
-void Pd::unclaim() {
-  for (uint16_t vni : vnis_) {
+void Pd::unclaim(const std::vector<uint16_t>& taken) {
+  for (uint16_t vni : taken) {
     file.nic.pids.release(vni, *pid);
     // A reserved PID stays its logical NI's.
     if (lni->reserved.contains({vni, *pid})) file.nic.pids.take(vni, *pid, lni.get());
+    vnis_.erase(vni);
   }
-  vnis_.clear();
-  pid.reset();
+  if (vnis_.empty()) pid.reset();
 }
 
-int Pd::claim(unsigned wanted, const std::vector<uint16_t>& vnis) {
+int Pd::claim(unsigned wanted, const std::vector<uint16_t>& vnis, std::vector<uint16_t>& taken) {
   if (pid && *pid != wanted) return EINVAL;
   PidTable& pids = file.nic.pids;
   for (uint16_t vni : vnis) {
@@ -33,8 +33,9 @@ int Pd::claim(unsigned wanted, const std::vector<uint16_t>& vnis) {
     if (owner && owner != this && owner != lni.get()) return ENOSPC;
   }
   for (uint16_t vni : vnis) {
+    if (!vnis_.insert(vni).second) continue;
     pids.take(vni, wanted, this);
-    vnis_.insert(vni);
+    taken.push_back(vni);
   }
   pid = wanted;
   return 0;

@@ -68,9 +68,10 @@ class Pd final : public Object {
   ~Pd() override;
 
   // The PID is latched by the first queue pair and kept until the PD goes. ENOSPC: it is another's.
-  int claim(unsigned pid, const std::vector<uint16_t>& vnis);
-  // Takes a first claim back.
-  void unclaim();
+  // `taken` are those of the VNIs that it was not taken in before.
+  int claim(unsigned pid, const std::vector<uint16_t>& vnis, std::vector<uint16_t>& taken);
+  // Takes a claim back.
+  void unclaim(const std::vector<uint16_t>& taken);
 
   const std::shared_ptr<Lni> lni;
   std::optional<unsigned> pid;

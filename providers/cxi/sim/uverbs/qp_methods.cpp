@@ -309,9 +309,9 @@ int create_qp(Call& call) {
   if (int error = reserve_events(request, *qp)) return error;
   if (int error = make_slots(call, request, *qp)) return error;
   // The PID stays with the PD, so it is taken when nothing but the entries can fail.
-  const bool latched = request.pd->pid.has_value();
-  if (int error = request.pd->claim(qp->pid, qp->vnis)) return error;
-  if (!latched) call.undo([pd = request.pd] { pd->unclaim(); });
+  std::vector<uint16_t> taken;
+  if (int error = request.pd->claim(qp->pid, qp->vnis, taken)) return error;
+  call.undo([pd = request.pd, taken] { pd->unclaim(taken); });
   request.pd->resource_indices.set(qp->ri);
   qp->ri_taken = true;
   if (int error = make_entries(request, *qp)) return error;

@@ -108,5 +108,17 @@ TEST_F(NativeDomains, AreReservedForALogicalNi) {
   EXPECT_TRUE(impl().nic.pids.free(1, 2));
 }
 
+TEST_F(NativeDomains, AreNotReservedWhenThatCannotBeAnswered) {
+  auto ioctl = call(CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_RESERVE);
+  ioctl.in(CXI_ATTR_REQ, cxi_abi_domain_req{1, 7, 2, 0})
+      .out(CXI_ATTR_RESP, sizeof(cxi_abi_domain_resp));
+  ioctl.place();
+  caller.unwritable = ioctl.answered(CXI_ATTR_RESP).data;
+  EXPECT_EQ(issue(ioctl), EFAULT);
+  caller.unwritable = 0;
+  EXPECT_TRUE(impl().nic.pids.free(1, 7));
+  EXPECT_EQ(reserve(1, 7, 2).error, 0);
+}
+
 }  // namespace
 }  // namespace sim::uverbs::test

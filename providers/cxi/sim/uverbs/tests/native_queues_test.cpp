@@ -93,6 +93,24 @@ TEST_F(NativeEventQueues, NotifyAChannel) {
   EXPECT_EQ(told[0].cq_handle, 0x77u);
 }
 
+TEST_F(NativeEventQueues, AreNotResizedWhenThatCannotBeAnswered) {
+  const uint32_t queue = eq().handle();
+  cxi_abi_eq_req req{};
+  req.slots = 256;
+  auto resize = [&](bool answered) {
+    auto ioctl = call(CXI_OBJECT_EQ, CXI_METHOD_EQ_RESIZE);
+    ioctl.handle(CXI_ATTR_HANDLE, queue)
+        .in(CXI_ATTR_REQ, req)
+        .out(CXI_ATTR_RESP, sizeof(cxi_abi_eq_info));
+    ioctl.place();
+    caller.unwritable = answered ? 0 : ioctl.answered(CXI_ATTR_RESP).data;
+    return issue(ioctl);
+  };
+  EXPECT_EQ(resize(false), EFAULT);
+  EXPECT_EQ(resize(true), 0);  // no switch is under way
+  EXPECT_EQ(resize(true), EINVAL);
+}
+
 TEST_F(NativeEventQueues, OfACqAreBusy) {
   auto cq = create_cq();
   EXPECT_EQ(destroy_native(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, cq.eq.handle), EBUSY);

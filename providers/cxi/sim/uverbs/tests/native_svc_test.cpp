@@ -173,6 +173,22 @@ TEST_F(ServiceCalls, AreDestroyedWhileUnused) {
   EXPECT_EQ(destroy_native(CXI_OBJECT_SVC, CXI_METHOD_SVC_DESTROY, made.handle()), ENOENT);
 }
 
+TEST_F(ServiceCalls, AreAsTheyWereWhenAChangeCannotBeAnswered) {
+  auto desc = alloc(right()).resp<cxi_abi_svc_desc>();
+  auto wanted = desc;
+  wanted.tc_mask = 1 << CXI_ABI_TC_LOW_LATENCY;
+  wanted.flags = 0;
+  auto ioctl = call(CXI_OBJECT_SVC, CXI_METHOD_SVC_MODIFY);
+  ioctl.in(CXI_ATTR_REQ, wanted).out(CXI_ATTR_RESP, sizeof wanted);
+  ioctl.place();
+  caller.unwritable = ioctl.answered(CXI_ATTR_RESP).data;
+  EXPECT_EQ(issue(ioctl), EFAULT);
+  caller.unwritable = 0;
+  auto found = query(desc.svc_id).resp<cxi_abi_svc_desc>();
+  EXPECT_EQ(found.tc_mask, desc.tc_mask);
+  EXPECT_EQ(found.flags, desc.flags);
+}
+
 TEST_F(ServiceCalls, RemovedByAnotherLeaveTheHandleOfTheirMaker) {
   auto removed = alloc(right());
   EXPECT_EQ(destroy_service(removed.resp<cxi_abi_svc_desc>().svc_id), 0);

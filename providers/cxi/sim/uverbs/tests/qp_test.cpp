@@ -279,6 +279,16 @@ TEST_F(QueuePairs, AreLimitedByListEntries) {
   EXPECT_NE(census(), before);
 }
 
+TEST_F(QueuePairs, ThatCannotBeMadeTakeThePidNowhereElse) {
+  auto qp = make();
+  const uint16_t other = qp.resp.vni == 1 ? 10 : 1;  // of the default service
+  auto& service = *impl().nic.services.find(1);
+  service.limits[CXI_ABI_RSRC_PTE].max = service.used(CXI_ABI_RSRC_PTE);
+  EXPECT_EQ(status_with(IB_UVERBS_QPN_UET_ABSOLUTE_ADDR_BIT | 1u << 12), ENOSPC);  // in every VNI
+  EXPECT_TRUE(impl().nic.pids.free(other, qp.resp.pid));
+  EXPECT_FALSE(impl().nic.pids.free(static_cast<uint16_t>(qp.resp.vni), qp.resp.pid));
+}
+
 class Parts : public QueuePairs {};
 
 TEST_F(Parts, AreBusy) {
