@@ -7,8 +7,7 @@
 namespace cxi {
 namespace {
 
-/// The operation that an opcode of post_send asks for; null: not supported. A request has no room
-/// for both the operands of an atomic and the address of its target.
+/// The operation that an opcode of post_send asks for; null: not supported.
 const Operation* operation_of(ibv_wr_opcode opcode) noexcept {
   switch (opcode) {
     case IBV_WR_SEND:
@@ -21,6 +20,10 @@ const Operation* operation_of(ibv_wr_opcode opcode) noexcept {
       return &operations::write_imm;
     case IBV_WR_RDMA_READ:
       return &operations::read;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return &operations::fetch_add;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return &operations::compare_swap;
     default:
       return nullptr;
   }
@@ -39,9 +42,13 @@ int read_request(Qp& qp, const ibv_send_wr& wr, SendWork& work, ibv_sge64* widen
   work.num_sge = static_cast<std::uint32_t>(wr.num_sge);
   work.job_key = wr.wr.ru.jkey;
   if (work.operation->action != Action::send) {
-    if (work.operation->action == Action::read && (wr.send_flags & IBV_SEND_INLINE)) return EINVAL;
     work.remote_addr = wr.wr.ru_rdma.remote_addr;
     work.remote_key = wr.wr.ru_rdma.rkey64;
+  }
+  if (work.operation->action == Action::fetch_add) work.operand = wr.ru_atomic.compare_add;
+  if (work.operation->action == Action::compare_swap) {
+    work.compare = wr.ru_atomic.compare_add;
+    work.operand = wr.ru_atomic.swap;
   }
   if (wr.wr.ru.ah) {
     work.peer = reinterpret_cast<const Ah*>(wr.wr.ru.ah)->peer;

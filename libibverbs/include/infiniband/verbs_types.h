@@ -1337,6 +1337,11 @@ struct ibv_send_wr {
 			uint16_t hdr_sz;
 			uint16_t mss;
 		} tso;
+		/* Of an atomic whose peer is named by wr.ru_rdma; what the members of wr.atomic say. */
+		struct {
+			uint64_t compare_add;
+			uint64_t swap;
+		} ru_atomic;
 	};
 };
 

@@ -330,7 +330,7 @@ TEST_F(Fields, APostThatFailsNamesTheRequest) {
   }
   ASSERT_EQ(receive(target, 1, 4096, 64), 0);
   for (const ibv_wr_opcode opcode :
-       {IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_LOCAL_INV}) {
+       {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV, IBV_WR_TSO}) {
     list[0].opcode = opcode;
     ibv_send_wr* bad = nullptr;
     EXPECT_EQ(ibv_post_send(source.get(), list, &bad), EOPNOTSUPP);

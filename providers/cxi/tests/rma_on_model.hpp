@@ -83,6 +83,23 @@ class Rma : public OnModel {
     ibv_sge sge = {local(offset), length, mr->lkey};
     return rma_list(opcode, 7, &sge, 1, key_, remote, flags, jkey);
   }
+  /// The same for an atomic whose result goes to offset.
+  int atomic(ibv_wr_opcode opcode, std::size_t offset, std::uint64_t key_, std::uint64_t remote,
+             std::uint64_t compare_add, std::uint64_t swap, unsigned flags = IBV_SEND_SIGNALED) {
+    ibv_sge sge = {local(offset), 8, mr->lkey};
+    ibv_send_wr wr = {};
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.opcode = opcode;
+    wr.send_flags = flags;
+    wr.wr.ru_rdma.ah = ibv_ah_to_ah_ex(to_target.get());
+    wr.wr.ru_rdma.remote_addr = remote;
+    wr.wr.ru_rdma.rkey64 = key_;
+    wr.ru_atomic.compare_add = compare_add;
+    wr.ru_atomic.swap = swap;
+    ibv_send_wr* bad = nullptr;
+    return ibv_post_send(source.get(), &wr, &bad);
+  }
   /// One access, and how it ended.
   ibv_wc_status outcome(ibv_wr_opcode opcode, std::size_t offset, std::uint32_t length,
                         std::uint64_t key_, std::uint64_t remote, std::uint32_t jkey = 0) {

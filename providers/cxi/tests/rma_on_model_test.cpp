@@ -272,6 +272,30 @@ TEST_F(Atomics, AddAndSwapReturnWhatWasThere) {
   expect_quiet_and_usable();
 }
 
+TEST_F(Atomics, CanBePostedInLists) {
+  Window window(pd.get(), 4096, all_rights);
+  ASSERT_EQ(attach(window), 0);
+  const std::uint64_t start = 40;
+  std::memcpy(window.data() + 16, &start, sizeof(start));
+  const std::uint64_t key64 = window.mr()->rkey64;
+  const auto ended_with = [&](std::uint64_t before, std::uint64_t after) {
+    EXPECT_EQ(wait(1)[0].status, IBV_WC_SUCCESS);
+    std::uint64_t found, there;
+    std::memcpy(&found, buffer.data() + 800, sizeof(found));
+    std::memcpy(&there, window.data() + 16, sizeof(there));
+    EXPECT_EQ(found, before);
+    EXPECT_EQ(there, after);
+  };
+  EXPECT_EQ(atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, 800, key64, 16, 2, 99), 0);
+  ended_with(40, 42);
+  EXPECT_EQ(atomic(IBV_WR_ATOMIC_CMP_AND_SWP, 800, key64, 16, 41, 5), 0);
+  ended_with(42, 42);
+  EXPECT_EQ(atomic(IBV_WR_ATOMIC_CMP_AND_SWP, 800, key64, 16, 42, 5), 0);
+  ended_with(42, 5);
+  EXPECT_TRUE(window.untouched_but(16, 8));
+  expect_quiet_and_usable();
+}
+
 TEST_F(Atomics, WhatCannotBeDoneIsRefused) {
   Window window(pd.get(), 4096, all_rights);
   Window writable(pd.get(), 4096,
@@ -295,7 +319,10 @@ TEST_F(Atomics, WhatCannotBeDoneIsRefused) {
     ibv_wr_set_sge(ex, mr->lkey, local(0), length);
     EXPECT_EQ(ibv_wr_complete(ex), EINVAL);
   }
-  EXPECT_EQ(rma(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, window.mr()->rkey64, 0), EOPNOTSUPP);
+  const std::uint64_t key64 = window.mr()->rkey64;
+  EXPECT_EQ(rma(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 4, key64, 0), EINVAL);
+  EXPECT_EQ(atomic(IBV_WR_ATOMIC_CMP_AND_SWP, 0, key64, 0, 1, 2, IBV_SEND_INLINE), EINVAL);
+  EXPECT_TRUE(window.untouched());
   expect_quiet_and_usable();
 }
 
