@@ -102,6 +102,9 @@ int resize_cq(Call& call, Cq& cq, uint32_t cqe) {
   resp.eq = queue.info(cq.queue_handle());
   const uint32_t reserve = std::max(req.reserve, queue.reserve());
   const uint32_t slots = CXI_ABI_EQ_FIXED_SLOTS + reserve + cqe;
+  // The NIC cannot be told to go back: whether the answer can be read is seen first.
+  call.driver_out(resp);
+  if (int error = call.copy_out()) return error;
   if (int error = queue.begin_resize(*call.file.arena, slots, &resp.eq)) return error;
   cq.cqe = cqe;
   call.driver_out(resp);

@@ -82,6 +82,8 @@ int eq_create(Call& call) {
 int eq_destroy(Call& call) {
   auto& eq = *call.object<EqObject>(CXI_ATTR_HANDLE);
   if (int error = eq.may_go()) return error;
+  call.put(CXI_ATTR_RESP, cxi_abi_eq_destroy_resp{});
+  if (int error = call.copy_out()) return error;  // while there is something to try again with
   call.put(CXI_ATTR_RESP, cxi_abi_eq_destroy_resp{eq->notifier.finish(), 0});
   call.file.objects.destroy(eq.id);
   return 0;

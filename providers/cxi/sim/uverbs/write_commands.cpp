@@ -159,9 +159,8 @@ int write_resize_cq(Call& call) {
   auto cmd = call.in<ib_uverbs_resize_cq>(UVERBS_ATTR_CORE_IN);
   Cq* cq = nullptr;
   if (int error = named(call, cmd.cq_handle, UVERBS_OBJECT_CQ, &cq)) return error;
-  if (int error = resize_cq(call, *cq, cmd.cqe)) return error;
   respond(call, ib_uverbs_resize_cq_resp{cmd.cqe, 0, {}});
-  return 0;
+  return resize_cq(call, *cq, cmd.cqe);
 }
 
 int ex_modify_cq(Call& call) {

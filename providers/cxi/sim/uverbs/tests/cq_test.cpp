@@ -138,6 +138,18 @@ TEST_F(Resizing, GivesANewRing) {
   EXPECT_EQ(slots(cq), now.ring_bytes / 64);
 }
 
+TEST_F(Resizing, DoesNotBeginWhenItCannotBeAnswered) {
+  auto cq = create_cq(16);
+  for (const uint16_t answer : {uint16_t{UVERBS_ATTR_CORE_OUT}, uint16_t{UVERBS_ATTR_UHW_OUT}}) {
+    auto ioctl = resize_call(cq.handle, 1000);
+    ioctl.place();
+    caller.unwritable = ioctl.answered(answer).data;
+    EXPECT_EQ(issue(ioctl), EFAULT);
+    caller.unwritable = 0;
+  }
+  EXPECT_EQ(resize(cq.handle, 1000), 0);  // no switch is under way
+}
+
 TEST_F(Resizing, MakesRoomForAReserve) {
   auto cq = create_cq(16);
   ASSERT_EQ(resize(cq.handle, 16, 16383), 0);

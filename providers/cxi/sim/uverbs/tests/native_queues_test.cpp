@@ -111,6 +111,17 @@ TEST_F(NativeEventQueues, AreNotResizedWhenThatCannotBeAnswered) {
   EXPECT_EQ(resize(true), EINVAL);
 }
 
+TEST_F(NativeEventQueues, StayWhenTheirEndCannotBeAnswered) {
+  const uint32_t queue = eq().handle();
+  auto ioctl = call(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY);
+  ioctl.handle(CXI_ATTR_HANDLE, queue).out(CXI_ATTR_RESP, sizeof(cxi_abi_eq_destroy_resp));
+  ioctl.place();
+  caller.unwritable = ioctl.answered(CXI_ATTR_RESP).data;
+  EXPECT_EQ(issue(ioctl), EFAULT);
+  caller.unwritable = 0;
+  EXPECT_EQ(destroy_native(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, queue), 0);
+}
+
 TEST_F(NativeEventQueues, OfACqAreBusy) {
   auto cq = create_cq();
   EXPECT_EQ(destroy_native(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, cq.eq.handle), EBUSY);
