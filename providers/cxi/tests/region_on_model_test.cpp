@@ -2,8 +2,11 @@
 // Regions that share keys, change, lie in files, or are very large.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <thread>
 
 #include "rma_on_model.hpp"
 
@@ -304,6 +307,16 @@ TEST_F(DmaBufs, RefuseWhatIsNotInTheFile) {
   ASSERT_EQ(ibv_attach_mr(target.get(), region.get()), 0);
   EXPECT_EQ(outcome(IBV_WR_RDMA_READ, 0, 4096, region->rkey64, 0), IBV_WC_SUCCESS);
   EXPECT_EQ(buffer[0], 0x5c);
+}
+
+TEST_F(DmaBufs, AreNamedByTheDescriptorsOfTheThread) {
+  std::thread([&] {
+    ASSERT_EQ(unshare(CLONE_FILES), 0);
+    const int other = open("/dev/null", O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(dup2(other, fd), fd);
+    EXPECT_NE(refused(0, 4096, base, fd, 0), 0);
+  }).join();
+  EXPECT_EQ(ibv_dereg_mr(ibv_reg_dmabuf_mr(pd.get(), 0, 4096, base, fd, 0)), 0);
 }
 
 TEST_F(DmaBufs, OfAFileThatIsCutShortAnswerWithAnError) {

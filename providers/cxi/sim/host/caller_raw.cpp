@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,9 +85,13 @@ std::optional<uverbs::FileId> TrappedCaller::identify(int fd) {
 }
 
 int TrappedCaller::take_fd(int fd) {
-  Fd process(static_cast<int>(syscall(SYS_pidfd_open, this->process(), 0)));
-  if (process.get() < 0) return -errno;
-  Fd copy(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), fd, 0)));
+  // A thread may have descriptors of its own. Kernels before 6.9 know processes only.
+  constexpr unsigned of_thread = O_EXCL;
+  Fd owner(static_cast<int>(syscall(SYS_pidfd_open, call_.task, of_thread)));
+  if (owner.get() < 0 && errno == EINVAL)
+    owner = Fd(static_cast<int>(syscall(SYS_pidfd_open, process(), 0)));
+  if (owner.get() < 0) return -errno;
+  Fd copy(static_cast<int>(syscall(SYS_pidfd_getfd, owner.get(), fd, 0)));
   if (copy.get() < 0) return -errno;
   // The number may have come to name another process in the meantime.
   return listener_.valid(call_.id) ? copy.release() : -ESRCH;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -87,12 +90,18 @@ uint64_t wide_lkey(const Mr& mr) {
 
 nic::Made<std::shared_ptr<FileMemory>> file_memory(Call& call, int fd, uint64_t first,
                                                    uint64_t length, bool writes) {
+  const auto named = call.caller.identify(fd);
+  if (!named) return {nullptr, EBADF};
   // An open device is a memory file only here.
-  const auto identity = call.caller.identify(fd);
-  const auto is_it = [&](const File* file) { return file->id() == identity; };
+  const auto is_it = [&](const File* file) { return file->id() == *named; };
   if (std::ranges::any_of(call.file.nic.files, is_it)) return {nullptr, EINVAL};
   const int own = call.caller.take_fd(fd);
   if (own < 0) return {nullptr, -own};
+  struct stat st {};
+  if (fstat(own, &st) != 0 || FileId{st.st_dev, st.st_ino} != *named) {
+    close(own);
+    return {nullptr, EBADF};
+  }
   return FileMemory::make(own, first, length, writes);
 }
 
