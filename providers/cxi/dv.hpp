@@ -135,11 +135,17 @@ int destroy(T& object, std::uint16_t type, std::uint16_t method) noexcept {
   return 0;
 }
 
-/// Fills a structure of the program as far as it goes, and clears what is beyond. Returns 0, or
-/// EINVAL where the program's is shorter than the first one was.
+/// Whether a structure of the program can be filled: EINVAL where it is shorter than the first one
+/// was.
+template <class T>
+int check_room(const T* out, std::size_t bytes, std::size_t first_bytes = sizeof(T)) noexcept {
+  return out && bytes >= first_bytes ? 0 : EINVAL;
+}
+
+/// Fills it as far as it goes, and clears what is beyond. Returns as check_room() does.
 template <class T>
 int fill(T* out, std::size_t bytes, const T& value, std::size_t first_bytes = sizeof(T)) noexcept {
-  if (!out || bytes < first_bytes) return EINVAL;
+  if (const int err = check_room(out, bytes, first_bytes)) return err;
   std::memcpy(out, &value, std::min(bytes, sizeof(value)));
   if (bytes > sizeof(value))
     std::memset(reinterpret_cast<std::byte*>(out) + sizeof(value), 0, bytes - sizeof(value));

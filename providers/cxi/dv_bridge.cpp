@@ -66,7 +66,7 @@ int check_object(const Object* object) noexcept {
 template <class Info>
 int begin_query(ibv_context* ibv, cxidv_lni* lni, Info* out, std::size_t inlen,
                 Info& info) noexcept {
-  if (const int err = fill(out, inlen, Info{})) return err;
+  if (const int err = check_room(out, inlen)) return err;
   info.lni = lni ? lni : cxidv_context_lni(ibv);
   return info.lni ? 0 : errno;
 }

@@ -61,7 +61,7 @@ CXIDV_EXPORT ibv_context* cxidv_open_device(ibv_device* device, const cxidv_open
 CXIDV_EXPORT int cxidv_query_device(ibv_context* ibv, cxidv_device_attr* attr, size_t inlen) {
   Context* context = nullptr;
   if (const int err = dv::find_context(ibv, context)) return with_errno(err);
-  if (const int err = dv::fill(attr, inlen, cxidv_device_attr{})) return with_errno(err);
+  if (const int err = dv::check_room(attr, inlen)) return with_errno(err);
   cxidv_device_attr found;
   if (const int err = dv::query_device(*context, found)) return with_errno(err);
   return dv::fill(attr, inlen, found);

@@ -141,7 +141,7 @@ CXIDV_EXPORT cxidv_lni* cxidv_context_lni(ibv_context* ibv) {
 
 CXIDV_EXPORT int cxidv_query_lni(cxidv_lni* pub, cxidv_lni_info* info, size_t inlen) {
   if (!pub) return with_errno(EINVAL);
-  if (const int err = dv::fill(info, inlen, cxidv_lni_info{})) return with_errno(err);
+  if (const int err = dv::check_room(info, inlen)) return with_errno(err);
   cxi_abi_lni_resp answer = {};
   if (const int err = dv::query(dv::context_of(pub), dv::lni_of(pub).handle, answer))
     return with_errno(err);

@@ -156,7 +156,7 @@ CXIDV_EXPORT int cxidv_query_svc(ibv_context* ibv, uint32_t svc_id, cxidv_svc_at
                                  size_t inlen) {
   Context* context = nullptr;
   if (const int err = dv::find_context(ibv, context)) return with_errno(err);
-  if (const int err = dv::fill(attr, inlen, cxidv_svc_attr{})) return with_errno(err);
+  if (const int err = dv::check_room(attr, inlen)) return with_errno(err);
   cxi_abi_svc_desc answer = {};
   if (const int err = dv::query_svc(*context, svc_id, answer)) return with_errno(err);
   return dv::fill(attr, inlen, dv::from_kernel(answer));

@@ -267,6 +267,15 @@ TEST_F(Removed, DevicesAnswerNoQuestionAndChangeNothing) {
   EXPECT_EQ(error_of(cxidv_alloc_svc(context.get(), &svc)), EIO);
   EXPECT_EQ(cxidv_modify_svc(context.get(), 1, &svc), EIO);
   EXPECT_EQ(cxidv_query_svc(context.get(), 1, &svc, sizeof svc), EIO);
+  EXPECT_EQ(svc.vnis[0], grant().vnis[0]);
+  cxidv_device_attr device = {};
+  device.nid = 77;
+  EXPECT_EQ(cxidv_query_device(context.get(), &device, sizeof device), EIO);
+  EXPECT_EQ(device.nid, 77u);
+  cxidv_lni_info info = {};
+  info.rgid = 77;
+  EXPECT_EQ(cxidv_query_lni(lni.get(), &info, sizeof info), EIO);
+  EXPECT_EQ(info.rgid, 77u);
   EXPECT_EQ(cxidv_remove_svc(context.get(), 1), EIO);
   EXPECT_EQ(cxidv_reserve_pids(lni.get(), first_vni, C_PID_ANY, 1, &first), EIO);
   EXPECT_EQ(error_of(cxidv_create_pte(lni.get(), &entry)), EIO);
