@@ -121,6 +121,28 @@ void on_lni(Command<Room>& command, const cxidv_lni* lni) noexcept {
   if (handle != CXI_ABI_HANDLE_NONE) command.object_in(CXI_ATTR_LNI_HANDLE, handle);
 }
 
+/// Asks the kernel for an object on a logical NI; add(command) names what it is made on beside
+/// that, two things at most. Returns 0 and the handle, or an errno value.
+template <class Request, class Answer, class Add>
+[[nodiscard]] int ask_for(const cxidv_lni* lni, std::uint16_t type, std::uint16_t method,
+                          const Request& request, Answer& answer, std::uint32_t& handle,
+                          Add add) noexcept {
+  Command<6> command(type, method);
+  const unsigned made = command.object_out(CXI_ATTR_HANDLE);
+  on_lni(command, lni);
+  add(command);
+  command.in(CXI_ATTR_REQ, request);
+  command.out(CXI_ATTR_RESP, answer);
+  if (const int err = run(context_of(lni), command)) return err;
+  handle = command.handle(made);
+  return 0;
+}
+template <class Request, class Answer>
+[[nodiscard]] int ask_for(const cxidv_lni* lni, std::uint16_t type, std::uint16_t method,
+                          const Request& request, Answer& answer, std::uint32_t& handle) noexcept {
+  return ask_for(lni, type, method, request, answer, handle, [](Command<6>&) {});
+}
+
 /// Lets the kernel destroy an object. Returns 0 or an errno value; 0 where the device is gone,
 /// since then the kernel's side has gone with it.
 int destroy(Context& context, std::uint16_t type, std::uint16_t method,

@@ -50,15 +50,13 @@ int make_cmdq(cxidv_lni* lni, const cxidv_cmdq_attr& attr, cxidv_cmdq*& made) no
   if (!queue) return ENOMEM;
   const cxi_abi_cmdq_req request = {attr.flags, attr.slots, attr.policy, attr.stat_pool};
   cxi_abi_cmdq_info info = {};
-  Command<6> command(CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_CREATE);
-  const unsigned handle = command.object_out(CXI_ATTR_HANDLE);
-  on_lni(command, lni);
-  if (attr.cp) command.object_in(CXI_ATTR_CP_HANDLE, object_of<Cp>(attr.cp).handle);
-  if (attr.eq) command.object_in(CXI_ATTR_EQ_HANDLE, object_of<Eq>(attr.eq).handle);
-  command.in(CXI_ATTR_REQ, request);
-  command.out(CXI_ATTR_RESP, info);
-  if (const int err = run(context, command)) return err;
-  queue->handle = command.handle(handle);
+  const auto add = [&](auto& command) {
+    if (attr.cp) command.object_in(CXI_ATTR_CP_HANDLE, object_of<Cp>(attr.cp).handle);
+    if (attr.eq) command.object_in(CXI_ATTR_EQ_HANDLE, object_of<Eq>(attr.eq).handle);
+  };
+  if (const int err =
+          ask_for(lni, CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_CREATE, request, info, queue->handle, add))
+    return err;
   queue->pub.lni = lni;
   if (const int err = map(*queue, info)) {
     destroy(context, CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_DESTROY, queue->handle);

@@ -22,14 +22,10 @@ int make_ct(cxidv_lni* lni, c_ct_writeback* writeback, cxidv_ct*& made) noexcept
   cxi_abi_ct_req request = {};
   request.writeback_va = reinterpret_cast<std::uintptr_t>(writeback);
   cxi_abi_ct_resp answer = {};
-  Command<4> command(CXI_OBJECT_CT, CXI_METHOD_CT_CREATE);
-  const unsigned handle = command.object_out(CXI_ATTR_HANDLE);
-  on_lni(command, lni);
-  command.in(CXI_ATTR_REQ, request);
-  command.out(CXI_ATTR_RESP, answer);
   Context& context = context_of(lni);
-  if (const int err = run(context, command)) return err;
-  ct->handle = command.handle(handle);
+  if (const int err =
+          ask_for(lni, CXI_OBJECT_CT, CXI_METHOD_CT_CREATE, request, answer, ct->handle))
+    return err;
   if (answer.window_flags & CXI_ABI_WINDOW_CT) {
     if (const int err =
             map_cookie(context.ibv.context, answer.doorbell_cookie, page_bytes(), ct->page)) {

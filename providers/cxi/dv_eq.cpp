@@ -63,15 +63,10 @@ int ask_for_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, Eq& eq, cxi_abi_eq_inf
   request.status_delta = attr.status_delta;
   request.status_count = attr.status_count;
   request.user_handle = reinterpret_cast<std::uintptr_t>(&eq);
-  Command<5> command(CXI_OBJECT_EQ, CXI_METHOD_EQ_CREATE);
-  const unsigned handle = command.object_out(CXI_ATTR_HANDLE);
-  on_lni(command, lni);
-  if (attr.channel) command.fd_in(CXI_ATTR_CHANNEL_FD, attr.channel->fd);
-  command.in(CXI_ATTR_REQ, request);
-  command.out(CXI_ATTR_RESP, info);
-  if (const int err = run(context_of(lni), command)) return err;
-  eq.handle = command.handle(handle);
-  return 0;
+  return ask_for(lni, CXI_OBJECT_EQ, CXI_METHOD_EQ_CREATE, request, info, eq.handle,
+                 [&](auto& command) {
+                   if (attr.channel) command.fd_in(CXI_ATTR_CHANNEL_FD, attr.channel->fd);
+                 });
 }
 
 int make_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, cxidv_eq*& made) noexcept {

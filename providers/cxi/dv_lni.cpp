@@ -76,14 +76,9 @@ int make_cp(cxidv_lni* lni, const cxidv_cp_attr& attr, cxidv_cp*& made) noexcept
                                   static_cast<std::uint16_t>(attr.traffic_class),
                                   static_cast<std::uint16_t>(attr.traffic_class_type)};
   cxi_abi_cp_resp answer = {};
-  Command<4> command(CXI_OBJECT_CP, CXI_METHOD_CP_ALLOC);
-  const unsigned handle = command.object_out(CXI_ATTR_HANDLE);
-  on_lni(command, lni);
-  command.in(CXI_ATTR_REQ, request);
-  command.out(CXI_ATTR_RESP, answer);
   Context& context = context_of(lni);
-  if (const int err = run(context, command)) return err;
-  cp->handle = command.handle(handle);
+  if (const int err = ask_for(lni, CXI_OBJECT_CP, CXI_METHOD_CP_ALLOC, request, answer, cp->handle))
+    return err;
   cp->pub = {lni, attr.vni, attr.traffic_class, attr.traffic_class_type,
              static_cast<std::uint8_t>(answer.lcid)};
   enlist(context, cp->link, forget_memory<Cp>);
@@ -97,14 +92,10 @@ int make_domain(cxidv_lni* lni, std::uint32_t vni, std::uint32_t pid,
   if (!domain) return ENOMEM;
   const cxi_abi_domain_req request = {vni, pid, 0, 0};
   cxi_abi_domain_resp answer = {};
-  Command<4> command(CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_CREATE);
-  const unsigned handle = command.object_out(CXI_ATTR_HANDLE);
-  on_lni(command, lni);
-  command.in(CXI_ATTR_REQ, request);
-  command.out(CXI_ATTR_RESP, answer);
   Context& context = context_of(lni);
-  if (const int err = run(context, command)) return err;
-  domain->handle = command.handle(handle);
+  if (const int err = ask_for(lni, CXI_OBJECT_DOMAIN, CXI_METHOD_DOMAIN_CREATE, request, answer,
+                              domain->handle))
+    return err;
   domain->pub = {lni, answer.vni, answer.pid};
   enlist(context, domain->link, forget_memory<Domain>);
   made = &domain.release()->pub;

@@ -29,15 +29,10 @@ int map_md(cxidv_lni* lni, const cxidv_md_attr& attr, cxidv_md*& made) noexcept 
   });
   const cxi_abi_md_req request = {start, attr.length, attr.flags, dmabuf ? attr.dmabuf_fd : -1};
   cxi_abi_md_resp answer = {};
-  Command<4> command(CXI_OBJECT_MD, CXI_METHOD_MD_MAP);
-  const unsigned handle = command.object_out(CXI_ATTR_HANDLE);
-  on_lni(command, lni);
-  command.in(CXI_ATTR_REQ, request);
-  command.out(CXI_ATTR_RESP, answer);
   Context& context = context_of(lni);
-  if (const int err = run(context, command)) return err;
+  if (const int err = ask_for(lni, CXI_OBJECT_MD, CXI_METHOD_MD_MAP, request, answer, md->handle))
+    return err;
   unprotect.dismiss();
-  md->handle = command.handle(handle);
   md->kept_from_children = !dmabuf;
   md->pub = {lni, attr.addr, attr.length, answer.iova, static_cast<std::uint8_t>(answer.lac)};
   enlist(context, md->link, forget);

@@ -31,14 +31,12 @@ int make_pte(cxidv_lni* lni, const cxidv_pte_attr& attr, cxidv_pte*& made) noexc
   request.flags = attr.flags;
   request.le_charge = attr.le_charge;
   cxi_abi_pte_resp answer = {};
-  Command<5> command(CXI_OBJECT_PTE, CXI_METHOD_PTE_CREATE);
-  const unsigned handle = command.object_out(CXI_ATTR_HANDLE);
-  on_lni(command, lni);
-  if (attr.eq) command.object_in(CXI_ATTR_EQ_HANDLE, object_of<Eq>(attr.eq).handle);
-  command.in(CXI_ATTR_REQ, request);
-  command.out(CXI_ATTR_RESP, answer);
-  if (const int err = run(context, command)) return err;
-  pte->handle = command.handle(handle);
+  const auto add = [&](auto& command) {
+    if (attr.eq) command.object_in(CXI_ATTR_EQ_HANDLE, object_of<Eq>(attr.eq).handle);
+  };
+  if (const int err =
+          ask_for(lni, CXI_OBJECT_PTE, CXI_METHOD_PTE_CREATE, request, answer, pte->handle, add))
+    return err;
   pte->pub = {lni, attr.eq, answer.pte, attr.flags};
   enlist(context, pte->link, forget_memory<Pte>);
   made = &pte.release()->pub;
