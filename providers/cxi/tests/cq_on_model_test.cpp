@@ -273,13 +273,27 @@ TEST_F(Resizing, OfAQueueWhoseDomainHasOneThread) {
     attr.wc_flags = IBV_WC_STANDARD_FLAGS;
     attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
     attr.parent_domain = parent.get();
-    CqPtr alone(ibv_cq_ex_to_cq(made(ibv_create_cq_ex(context.get(), &attr), "create cq ex")));
+    ibv_cq_ex* ex = made(ibv_create_cq_ex(context.get(), &attr), "create cq ex");
+    CqPtr alone(ibv_cq_ex_to_cq(ex));
     QpPtr c(made(try_create_qp(parent.get(), alone.get(), alone.get(), key.get(), {}), "qp"));
     Ah to_c = address_of(c);
     ASSERT_EQ(receive(c, 5, 4096, 64), 0);
     ASSERT_EQ(send(c, to_c, 6, 0, 64), 0);
     ASSERT_EQ(ibv_resize_cq(alone.get(), 50), 0);
     wait(alone.get(), 2);
+    // It has no lock: what would wait for the end of a poll does not.
+    ASSERT_EQ(receive(c, 7, 4096, 64), 0);
+    ASSERT_EQ(send(c, to_c, 8, 0, 64), 0);
+    ibv_poll_cq_attr none_of_it = {};
+    while (ibv_start_poll(ex, &none_of_it) == ENOENT) {
+    }
+    {
+      QpPtr more(made(try_create_qp(parent.get(), alone.get(), alone.get(), key.get(), {}), "qp"));
+    }
+    EXPECT_EQ(ibv_resize_cq(alone.get(), 60), 0);
+    EXPECT_EQ(ex->status, IBV_WC_SUCCESS);
+    ibv_end_poll(ex);
+    wait(alone.get(), 1);
   }
   EXPECT_EQ(ibv_dealloc_td(td), 0);
 }
