@@ -58,15 +58,7 @@ class Program {
   int issue(Ioctl& ioctl);
   int issue(uint64_t address);
 
-  struct Answer {
-    int error;
-    Ioctl ioctl;
-    uint32_t handle() const { return ioctl.handle_of(CXI_ATTR_HANDLE); }
-    template <class T>
-    T resp() const {
-      return ioctl.result<T>(CXI_ATTR_RESP);
-    }
-  };
+  using Answer = uverbs::test::NativeAnswer;
   template <class Req>
   Answer native(uint16_t object, uint16_t method, const Req& req, size_t resp_bytes,
                 const Handles& handles = {{CXI_ATTR_HANDLE, 0}}) {

@@ -79,21 +79,7 @@ class AtomicTable : public TwoNics {
   Outcome apply(Operation o, unsigned type, unsigned length, Bytes memory, Bytes op1, Bytes op2) {
     Outcome out{};
     for (const unsigned opcode : {C_CMD_ATOMIC, C_CMD_FETCHING_ATOMIC}) {
-      c_dma_amo_cmd c{};
-      c.command.cmd_type = C_CMD_TYPE_DMA;
-      c.command.cmd_size = C_CMD_SIZE_128B;
-      c.command.opcode = opcode & 0xf;
-      c.index_ext = index;
-      c.lac = c.write_lac = a.map.lac & 7;
-      const uint32_t to = dfa(2, pid, index);
-      std::memcpy(&c.dfa, &to, 4);
-      c.local_read_addr = a.iova(0) & ((uint64_t{1} << 57) - 1);
-      c.local_write_addr = a.iova(64) & ((uint64_t{1} << 57) - 1);
-      c.request_len = length;
-      c.eq = a.init_eq.eqn & 0x7ff;
-      c.event_send_disable = 1;
-      c.atomic_op = o.op & 0xf;
-      c.atomic_type = type & 0xf;
+      c_dma_amo_cmd c = a.amo(opcode, dfa(2, pid, index), index, o.op, type, length);
       c.cswap_op = o.cswap & 7;
       std::memcpy(&c.op2_word1, op2.data(), 8);
       std::memcpy(&c.op2_word2, op2.data() + 8, 8);

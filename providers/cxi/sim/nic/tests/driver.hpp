@@ -337,6 +337,25 @@ class Node {
     c.eq = init_eq.eqn & 0x7ff;
     return c;
   }
+  /// An atomic whose operand is at offset 0 and whose result goes to offset 64.
+  c_dma_amo_cmd amo(unsigned opcode, uint32_t to_dfa, unsigned index, unsigned op, unsigned type,
+                    uint32_t length) {
+    c_dma_amo_cmd c{};
+    c.command.cmd_type = C_CMD_TYPE_DMA;
+    c.command.cmd_size = C_CMD_SIZE_128B;
+    c.command.opcode = opcode & 0xf;
+    c.index_ext = index & 0x1f;
+    c.lac = c.write_lac = map.lac & 7;
+    c.event_send_disable = 1;
+    std::memcpy(&c.dfa, &to_dfa, 4);
+    c.local_read_addr = iova(0) & ((uint64_t{1} << 57) - 1);
+    c.local_write_addr = iova(64) & ((uint64_t{1} << 57) - 1);
+    c.request_len = length;
+    c.eq = init_eq.eqn & 0x7ff;
+    c.atomic_op = op & 0xf;
+    c.atomic_type = type & 0xf;
+    return c;
+  }
   void fill(uint64_t offset, size_t length, unsigned seed) {
     for (size_t i = 0; i < length; i++)
       *memory->at(offset + i) = static_cast<std::byte>((i * 7 + seed) & 0xff);

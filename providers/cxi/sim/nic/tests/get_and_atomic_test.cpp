@@ -212,22 +212,7 @@ TEST_F(Remote, MulticastReachesEveryMember) {
 class Atomic : public Remote {
  protected:
   c_dma_amo_cmd amo(unsigned opcode, unsigned op, unsigned type, uint32_t length) {
-    c_dma_amo_cmd c{};
-    c.command.cmd_type = C_CMD_TYPE_DMA;
-    c.command.cmd_size = C_CMD_SIZE_128B;
-    c.command.opcode = opcode & 0xf;
-    c.index_ext = index;
-    c.lac = c.write_lac = a.map.lac & 7;
-    c.event_send_disable = 1;
-    const uint32_t to = dfa(2, pid, index);
-    std::memcpy(&c.dfa, &to, 4);
-    c.local_read_addr = a.iova(0) & ((uint64_t{1} << 57) - 1);
-    c.local_write_addr = a.iova(64) & ((uint64_t{1} << 57) - 1);
-    c.request_len = length;
-    c.eq = a.init_eq.eqn & 0x7ff;
-    c.atomic_op = op & 0xf;
-    c.atomic_type = type & 0xf;
-    return c;
+    return a.amo(opcode, dfa(2, pid, index), index, op, type, length);
   }
   template <class T>
   T& at(Node& node, uint64_t offset) {

@@ -37,22 +37,7 @@ class ReturnCode : public TwoNics {
     return command;
   }
   c_dma_amo_cmd amo(unsigned opcode) {
-    c_dma_amo_cmd c{};
-    c.command.cmd_type = C_CMD_TYPE_DMA;
-    c.command.cmd_size = C_CMD_SIZE_128B;
-    c.command.opcode = opcode & 0xf;
-    c.index_ext = index;
-    c.lac = c.write_lac = a.map.lac & 7;
-    const uint32_t to = dfa(2, pid, index);
-    std::memcpy(&c.dfa, &to, 4);
-    c.local_read_addr = a.iova(0) & bits57;
-    c.local_write_addr = a.iova(64) & bits57;
-    c.request_len = 8;
-    c.atomic_op = C_AMO_OP_SUM;
-    c.atomic_type = C_AMO_TYPE_UINT64_T;
-    c.event_send_disable = 1;
-    c.eq = a.init_eq.eqn & 0x7ff;
-    return c;
+    return a.amo(opcode, dfa(2, pid, index), index, C_AMO_OP_SUM, C_AMO_TYPE_UINT64_T, 8);
   }
   void expect(const c_event_initiator_short& event, unsigned code, bool by_target) {
     EXPECT_EQ(event.return_code, code);

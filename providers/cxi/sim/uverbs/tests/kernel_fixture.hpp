@@ -149,6 +149,17 @@ class Ioctl {
   uint64_t at_ = 0;
 };
 
+// What a call of a native method came back with.
+struct NativeAnswer {
+  int error;
+  Ioctl ioctl;
+  uint32_t handle() const { return ioctl.handle_of(CXI_ATTR_HANDLE); }
+  template <class T>
+  T resp() const {
+    return ioctl.result<T>(CXI_ATTR_RESP);
+  }
+};
+
 constexpr uint64_t buffer_va = FakeCaller::base + FakeCaller::size / 4;  // the program's memory
 
 class KernelTest : public ::testing::Test {

@@ -15,15 +15,7 @@ namespace sim::uverbs::test {
 class NativeTest : public ContextTest {
  protected:
   // One native call: a structure in, room for a structure out, handles as given.
-  struct Answer {
-    int error;
-    Ioctl ioctl;
-    uint32_t handle() const { return ioctl.handle_of(CXI_ATTR_HANDLE); }
-    template <class T>
-    T resp() const {
-      return ioctl.result<T>(CXI_ATTR_RESP);
-    }
-  };
+  using Answer = NativeAnswer;
   template <class Req>
   Answer native(uint16_t object, uint16_t method, const Req& req, size_t resp_size,
                 std::vector<std::pair<uint16_t, uint64_t>> handles = {{CXI_ATTR_HANDLE, 0}}) {
