@@ -70,7 +70,9 @@ int ask_for_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, Eq& eq, cxi_abi_eq_inf
 }
 
 int make_eq(cxidv_lni* lni, const cxidv_eq_attr& attr, cxidv_eq*& made) noexcept {
-  if (attr.comp_mask || attr.reserved || attr.slots > max_slots()) return EINVAL;
+  if (attr.comp_mask || attr.reserved[0] || attr.reserved[1] || attr.reserved[2] ||
+      attr.slots > max_slots())
+    return EINVAL;
   auto eq = allocate<Eq>();
   if (!eq) return ENOMEM;
   if (const int err = join_channel(attr.channel, *lni->context, Carries::native_events)) return err;

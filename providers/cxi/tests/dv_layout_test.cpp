@@ -161,6 +161,7 @@ AT(cxidv_cmdq, size32, 20);
 AT(cxidv_cmdq, wp32, 24);
 AT(cxidv_cmdq, hw_wp32, 28);
 AT(cxidv_cmdq, rp32, 32);
+AT(cxidv_cmdq, reserved, 36);
 AT(cxidv_cmdq, ring, 40);
 AT(cxidv_cmdq, launch, 48);
 

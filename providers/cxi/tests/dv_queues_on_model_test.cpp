@@ -133,7 +133,8 @@ TEST_F(EventQueues, AreRefusedWithBadNumbers) {
   EXPECT_EQ(with([](auto& a) { a.status_count = 5; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.status_base = 101; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.status_count = 3, a.status_delta = 60; }), EINVAL);
-  EXPECT_EQ(with([](auto& a) { a.reserved = 1; }), EINVAL);
+  for (const unsigned i : {0u, 1u, 2u})
+    EXPECT_EQ(with([i](auto& a) { a.reserved[i] = 1; }), EINVAL);
   EXPECT_EQ(with([](auto& a) { a.comp_mask = 1; }), EINVAL);
   EXPECT_EQ(error_of(cxidv_create_eq(lni.get(), nullptr)), EINVAL);
   EXPECT_EQ(cxidv_destroy_eq(nullptr), EINVAL);

@@ -343,7 +343,7 @@ struct cxidv_eq_attr {
 	uint16_t status_base; /* per cent; thresholds for status write-back */
 	uint16_t status_delta;
 	uint16_t status_count; /* 0: none */
-	uint16_t reserved;
+	uint16_t reserved[3];  /* 0 */
 	struct ibv_comp_channel *channel; /* NULL: none. It must carry no CQ's events */
 	void *eq_context;		  /* of the program, as cxidv_get_eq_event() returns it */
 };
@@ -427,12 +427,14 @@ struct cxidv_cmdq {
 	uint32_t wp32;	  /* behind the last command written */
 	uint32_t hw_wp32; /* behind the last one that the NIC was told of */
 	uint32_t rp32;	  /* what the NIC had fetched when it was last looked at */
+	uint32_t reserved;
 	uint8_t *ring;	  /* struct c_cq_status, then commands from slot 4 on */
 	volatile struct c_cmdq *launch;
 };
 
 /* NULL and errno: EINVAL flags, policy, pool, a CP or EQ of another logical NI, a triggered queue on an
- * LCID other than 0; EBUSY the EQ serves a CQ; E2BIG more than 65536 slots; ENOSPC the service's queues are used up; ENOMEM. */
+ * LCID other than 0; EBUSY the EQ serves a CQ; E2BIG more than 65536 slots; ENOSPC the service's queues
+ * are used up; ENOMEM. */
 struct cxidv_cmdq *cxidv_create_cmdq(struct cxidv_lni *lni, const struct cxidv_cmdq_attr *attr);
 /* Stops the queue; commands that were not executed are lost. */
 int cxidv_destroy_cmdq(struct cxidv_cmdq *cmdq);
