@@ -14,6 +14,7 @@ static_assert(same(CXIDV_WINDOW_DOORBELL, CXI_ABI_WINDOW_DOORBELL) &&
               same(CXIDV_WINDOW_CSR, CXI_ABI_WINDOW_CSR));
 
 constexpr std::uint32_t slot_bytes = 64;
+constexpr std::uint32_t slots_between_low_freq = 256;  // status write-backs of that policy
 
 void unmap(Cmdq& queue) noexcept {
   unmap_cookie(reinterpret_cast<std::byte*>(queue.pub.ring), queue.pub.size32 * slot_bytes / 2);
@@ -42,6 +43,9 @@ int map(Cmdq& queue, const cxi_abi_cmdq_info& info) noexcept {
 
 int make_cmdq(cxidv_lni* lni, const cxidv_cmdq_attr& attr, cxidv_cmdq*& made) noexcept {
   if (attr.comp_mask) return EINVAL;
+  // What such a queue has read would never be told: it would stay full.
+  if (attr.policy == CXIDV_CMDQ_POLICY_LOW_FREQ && attr.slots <= 2 * slots_between_low_freq)
+    return EINVAL;
   // Handles of another context would name something else here.
   Context& context = context_of(lni);
   if (attr.cp && &context_of(object_of<Cp>(attr.cp)) != &context) return EINVAL;

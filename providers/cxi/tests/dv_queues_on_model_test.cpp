@@ -341,6 +341,11 @@ TEST_F(CommandQueues, AreRefusedWithWhatDoesNotFit) {
   CpPtr cp = make_cp(lni);
   EXPECT_EQ(refusal([](auto& a) { a.flags = 4; }), EINVAL);
   EXPECT_EQ(refusal([](auto& a) { a.policy = 4; }), EINVAL);
+  EXPECT_EQ(refusal([](auto& a) {
+              a.policy = CXIDV_CMDQ_POLICY_LOW_FREQ;
+              a.slots = 512;
+            }),
+            EINVAL);
   EXPECT_EQ(refusal([](auto& a) { a.stat_pool = 4; }), EINVAL);
   EXPECT_EQ(refusal([](auto& a) { a.slots = 65'537; }), E2BIG);
   EXPECT_EQ(refusal([](auto& a) { a.comp_mask = 1; }), EINVAL);

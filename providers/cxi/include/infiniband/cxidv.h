@@ -403,7 +403,7 @@ enum cxidv_cmdq_policy { /* when the NIC writes the read pointer back */
 	CXIDV_CMDQ_POLICY_ALWAYS,
 	CXIDV_CMDQ_POLICY_HIGH_FREQ_EMPTY, /* every 16 slots and when empty */
 	CXIDV_CMDQ_POLICY_LOW_FREQ_EMPTY,  /* every 256 slots and when empty */
-	CXIDV_CMDQ_POLICY_LOW_FREQ,	   /* every 256 slots: for queues of more than 512 */
+	CXIDV_CMDQ_POLICY_LOW_FREQ,	   /* every 256 slots; queues of more than 512 only */
 };
 
 struct cxidv_cmdq_attr {
@@ -432,9 +432,9 @@ struct cxidv_cmdq {
 	volatile struct c_cmdq *launch;
 };
 
-/* NULL and errno: EINVAL flags, policy, pool, a CP or EQ of another logical NI, a triggered queue on an
- * LCID other than 0; EBUSY the EQ serves a CQ; E2BIG more than 65536 slots; ENOSPC the service's queues
- * are used up; ENOMEM. */
+/* NULL and errno: EINVAL flags, policy (also one that the slots are too few for), pool, a CP or EQ of another
+ * logical NI, a triggered queue on an LCID other than 0; EBUSY the EQ serves a CQ; E2BIG more than 65536
+ * slots; ENOSPC the service's queues are used up; ENOMEM. */
 struct cxidv_cmdq *cxidv_create_cmdq(struct cxidv_lni *lni, const struct cxidv_cmdq_attr *attr);
 /* Stops the queue; commands that were not executed are lost. */
 int cxidv_destroy_cmdq(struct cxidv_cmdq *cmdq);
