@@ -55,7 +55,7 @@ int command_complete(const Cq& cq) noexcept {
 /// Empties the old ring until the NIC has left it. False: it does not, or the device is gone.
 bool empty_ring(Cq& cq) noexcept {
   Waiting waiting(*cq.context);
-  while (!cq.ring.carry()) {
+  while (!cq.ring.carry(cq.credits_here)) {
     // The switch waits for room in the ring that it ends (behaviour 6.4).
     {
       Guard arm(cq.arm_lock);
@@ -75,7 +75,7 @@ void go_on_in(Cq& cq, std::byte* ring, std::uint64_t bytes) noexcept {
     cq.acked_slot = cq.ring.read_slot();
     store_sw_state(cq);
   }
-  // What was read of the old ring holds no place in the new one.
+  // What was read of the old ring, in order or not, holds no place in the new one.
   give_credits(cq, cq.credits_here + cq.credits_passed);
   cq.credits_here = cq.credits_passed = 0;
 }
@@ -104,7 +104,7 @@ int change_ring(Cq& cq, std::uint32_t cqe, std::uint32_t reserve) noexcept {
   } else {
     err = map_cookie_at(cq.context->ibv.context, info.ring_cookie, bytes, ring);
   }
-  cq.ring.begin_carry(carried.release());
+  cq.ring.begin_carry(carried.release(), cq.credits_here);
   if (err || !empty_ring(cq)) {
     // Events that we cannot see: as good as a device that is gone.
     cq.context->dead = true;

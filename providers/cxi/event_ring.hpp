@@ -80,24 +80,27 @@ class EventRing {
   std::size_t carry_room() const noexcept {
     return carried_to_ - carried_from_ + 2 * std::size_t{bytes_};
   }
-  /// Begins to carry over into memory from malloc(), which becomes the ring's.
-  void begin_carry(std::byte* memory) noexcept {
-    const std::size_t old = carried_to_ - carried_from_;
-    if (old) std::memcpy(memory, carried_ + carried_from_, old);
-    std::free(carried_);
+  /// Begins to carry over into memory from malloc(), which becomes the ring's. What stands for
+  /// events that were taken out of order is left behind and counted.
+  void begin_carry(std::byte* memory, std::uint32_t& counted) noexcept {
+    std::byte* old = carried_;
+    std::size_t from = carried_from_;
+    const std::size_t to = carried_to_;
     carried_ = memory;
-    carried_from_ = 0;
-    carried_to_ = old;
+    carried_from_ = carried_to_ = 0;
+    while (from != to) {
+      const EventView event = event_at(old + from);
+      keep(event, counted);
+      from += event.bytes;
+    }
+    std::free(old);
   }
   /// Empties the ring of what is in it. Returns whether the NIC has left it.
-  bool carry() noexcept {
+  bool carry(std::uint32_t& counted) noexcept {
     for (EventView event = event_at(ring_ + position_); event;
          event = event_at(ring_ + position_)) {
       if (event.type() == C_EVENT_EQ_SWITCH) return true;
-      if (event.type() != C_EVENT_NULL_EVENT || is_counted_blank(event)) {
-        std::memcpy(carried_ + carried_to_, event.at, event.bytes);
-        carried_to_ += event.bytes;
-      }
+      keep(event, counted);
       std::memset(ring_ + position_, 0, event.bytes);
       position_ = after(position_, event.bytes);
     }
@@ -155,6 +158,15 @@ class EventRing {
   }
 
  private:
+  void keep(EventView event, std::uint32_t& counted) noexcept {
+    if (event.type() == C_EVENT_NULL_EVENT) {
+      counted += is_counted_blank(event);
+      return;
+    }
+    std::memcpy(carried_ + carried_to_, event.at, event.bytes);
+    carried_to_ += event.bytes;
+  }
+
   static constexpr std::uint64_t counted_mark =
       0x636f756e74656421;  // no NIC writes this in a filler
 

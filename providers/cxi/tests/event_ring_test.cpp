@@ -110,7 +110,9 @@ TEST_F(EventRingTest, AFillerOfTheNicCountsForNothing) {
 class CarryingTest : public EventRingTest {
  protected:
   ~CarryingTest() override { ring_.drop_carried(); }
-  void begin() { ring_.begin_carry(static_cast<std::byte*>(std::malloc(ring_.carry_room()))); }
+  void begin() {
+    ring_.begin_carry(static_cast<std::byte*>(std::malloc(ring_.carry_room())), counted_);
+  }
   std::uint64_t user_of(EventView event) {
     return cassini::c_event_initiator_short::user_ptr::get(event.at);
   }
@@ -121,6 +123,7 @@ class CarryingTest : public EventRingTest {
   }
 
   NicSide next_{8};
+  std::uint32_t counted_ = 0;
 };
 
 TEST_F(CarryingTest, ReadsTheOldRingsEventsFirst) {
@@ -130,10 +133,10 @@ TEST_F(CarryingTest, ReadsTheOldRingsEventsFirst) {
   nic_.fill(32);
   nic_.answer(3, C_RC_OK, 0);
   begin();
-  EXPECT_FALSE(ring_.carry());
+  EXPECT_FALSE(ring_.carry(counted_));
   nic_.answer(4, C_RC_OK, 0);
   nic_.eq_switch();
-  EXPECT_TRUE(ring_.carry());
+  EXPECT_TRUE(ring_.carry(counted_));
   ring_.go_on_in(next_.memory(), next_.bytes());
   next_.answer(5, C_RC_OK, 0);
   EXPECT_EQ(users(), (std::vector<std::uint64_t>{2, 3, 4, 5}));
@@ -149,19 +152,21 @@ TEST_F(CarryingTest, ReadsTheOldRingsEventsFirst) {
   EXPECT_EQ(ring_.position(), 80u);
 }
 
-TEST_F(CarryingTest, KeepsWhatABlankIsWorth) {
+TEST_F(CarryingTest, CountsBlanksAndLeavesThemBehind) {
   nic_.answer(1, C_RC_OK, 0);
   nic_.answer(2, C_RC_OK, 0);
   nic_.fill(32);
   ring_.blank(ring_.peek(), true);
   begin();
   nic_.eq_switch();
-  EXPECT_TRUE(ring_.carry());
+  EXPECT_TRUE(ring_.carry(counted_));
+  EXPECT_EQ(counted_, 1u);
   ring_.go_on_in(next_.memory(), next_.bytes());
-  EXPECT_TRUE(EventRing::is_counted_blank(ring_.peek()));
-  ring_.consume(ring_.peek());
+  EXPECT_EQ(users(), (std::vector<std::uint64_t>{2}));
   ring_.blank(ring_.peek(), true);  // of what is carried
-  EXPECT_TRUE(EventRing::is_counted_blank(ring_.peek()));
+  begin();
+  EXPECT_EQ(counted_, 2u);
+  EXPECT_FALSE(ring_.carrying());
 }
 
 TEST_F(CarryingTest, CarriesOnWhatItCarries) {
@@ -169,13 +174,13 @@ TEST_F(CarryingTest, CarriesOnWhatItCarries) {
   nic_.answer(2, C_RC_OK, 0);
   begin();
   nic_.eq_switch();
-  ASSERT_TRUE(ring_.carry());
+  ASSERT_TRUE(ring_.carry(counted_));
   ring_.go_on_in(next_.memory(), next_.bytes());
   ring_.consume(ring_.peek());
   next_.answer(3, C_RC_OK, 0);
   begin();
   next_.eq_switch();
-  ASSERT_TRUE(ring_.carry());
+  ASSERT_TRUE(ring_.carry(counted_));
   NicSide third(4);
   ring_.go_on_in(third.memory(), third.bytes());
   third.answer(4, C_RC_OK, 0);
