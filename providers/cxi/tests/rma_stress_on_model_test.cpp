@@ -65,11 +65,12 @@ TEST_F(Turmoil, ARegionThatGoesCutsWritesOffAndHarmsNobody) {
 TEST_F(Turmoil, RegionsComeAndGoWhileOthersPollAndWrite) {
   Window steady(pd.get(), 4096, all_rights);
   ASSERT_EQ(attach(steady), 0);
-  std::atomic<bool> stop = false;
+  std::atomic<bool> stop_writing = false;
+  std::atomic<bool> stop_polling = false;
   std::atomic<unsigned> told = 0;
   std::thread poller([&] {
     ibv_wc wc[8];
-    while (!stop) {
+    while (!stop_polling) {
       const int found = ibv_poll_cq(target_cq.get(), 8, wc);
       for (int i = 0; i < found; i++)
         EXPECT_EQ(wc[i].opcode, IBV_WC_RECV_RDMA_WITH_IMM);
@@ -78,7 +79,7 @@ TEST_F(Turmoil, RegionsComeAndGoWhileOthersPollAndWrite) {
   });
   unsigned written = 0;
   std::thread writer([&] {
-    while (!stop) {
+    while (!stop_writing) {
       EXPECT_EQ(outcome(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 64, steady.mr()->rkey64, 0), IBV_WC_SUCCESS);
       written++;
     }
@@ -92,8 +93,9 @@ TEST_F(Turmoil, RegionsComeAndGoWhileOthersPollAndWrite) {
   }
   while (told == 0)
     std::this_thread::yield();
-  stop = true;
-  writer.join();
+  stop_writing = true;
+  writer.join();  // its last write may wait for room that only the poller makes
+  stop_polling = true;
   poller.join();
   const auto rest = wait(target_cq.get(), written - told);
   EXPECT_EQ(rest.size() + told, written);
