@@ -36,7 +36,6 @@ void advance(Counter& counter) noexcept {
     Guard guard(qp->send_cq->lock);
     begin_poll(*qp->send_cq);
     look_at_answers(*qp->send_cq);
-    drop_fillers(*qp->send_cq);  // a program that never polls posts on
   }
 }
 

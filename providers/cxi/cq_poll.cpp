@@ -154,6 +154,7 @@ void look_at_answers(Cq& cq) noexcept {
     }
     cq.ring.blank(event, true);
   });
+  drop_fillers(cq);
 }
 
 void begin_poll(Cq& cq) noexcept {

@@ -138,6 +138,35 @@ TEST_F(Resizing, GivesBackThePlacesOfAnswersThatItLookedAt) {
   }
 }
 
+TEST_F(Resizing, GivesThemBackWhenItIsRefusedToo) {
+  for (unsigned round = 0; round < 300; round++) {
+    for (unsigned i = 0; i < 8; i++) {
+      ASSERT_EQ(receive(b, i, 4096, 64), 0) << round;
+      ASSERT_EQ(send(a, to_b, i, 0, 64), 0) << round;
+    }
+    EXPECT_EQ(received(8).size(), 8u);
+    for (unsigned i = 0; i < 20; i++)  // most have been answered by the last of them
+      ASSERT_EQ(ibv_resize_cq(cq.get(), 65537), EINVAL);
+    wait(8);
+  }
+}
+
+TEST_F(Resizing, IsNotNeededWhereAnotherQueueLooksAtTheAnswers) {
+  QpPtr c = create_qp({}, cq.get(), receives.get());
+  for (unsigned round = 0; round < 300; round++) {
+    for (unsigned i = 0; i < 8; i++) {
+      ASSERT_EQ(receive(b, i, 4096, 64), 0) << round;
+      ASSERT_EQ(send(c, to_b, i, 0, 64), 0) << round;
+    }
+    EXPECT_EQ(received(8).size(), 8u);
+    for (unsigned i = 0; i < 20; i++) {
+      ASSERT_TRUE(nothing_left());
+      ASSERT_EQ(ibv_req_notify_cq(receives.get(), 0), 0);
+    }
+    wait(8);
+  }
+}
+
 TEST_F(Resizing, UnderTrafficOfOtherThreads) {
   constexpr unsigned messages = 3000;
   std::atomic<unsigned> polled{0};

@@ -276,6 +276,7 @@ void flush_here(const Place& place, Wire& wire) {
       size_t receives = 2;
       for (size_t i = 0; i < receives; ++i)
         expect_error(me.post_recv(100 + i, 64), 0, "post a receive");
+      sync(wire);  // a send that came before its receive would be repeated behind later ones
       post_pieces(me, operation, depth);
       std::vector<Completion> all;
       for (unsigned i = 0; i < finished; ++i)
@@ -314,7 +315,8 @@ void flush_there(const Place& place, Wire& wire) {
     unsigned receives = round == 5 ? 3 : 0;
     for (unsigned i = 0; sends && i < receives; ++i)
       expect_error(me.post_recv(1, piece), 0, "post a receive");
-    sync(wire);
+    sync(wire);  // the sender begins
+    sync(wire);  // and has stopped
     if (sends) {  // a message may have come whose sender had stopped to listen
       Completion completion;
       for (unsigned i = 0; i < receives; ++i)
