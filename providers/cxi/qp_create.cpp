@@ -288,13 +288,13 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle
   if (const int err = choose_slot(qp)) return err;
   if (const int err = make_room(qp, asked.max_send_wr)) return err;
   CreateQpResponse response = {};
-  if (const int err = command_create(qp, attr, cp_handle, response)) return err;
+  int err = command_create(qp, attr, cp_handle, response);
   // The object counts work requests as asked; the kernel may have granted more.
   attr.cap = asked;
+  if (err) return err;
   take_answer(qp, attr, cp_handle, response.driver);
-  attr.cap.max_inline_data = qp.max_inline;
-  int err = make_send_queue(qp, attr.cap, response.driver);
-  if (!err) err = make_recv_queue(qp, attr.cap, response.driver);
+  err = make_send_queue(qp, asked, response.driver);
+  if (!err) err = make_recv_queue(qp, asked, response.driver);
   if (err) {
     ibv_cmd_destroy_qp(&qp.ibv.qp);
     free_qp(*owned.release());
@@ -305,6 +305,7 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle
   join(qp);
   count_reserve(qp, true);
   qp.domain->references++;
+  attr.cap.max_inline_data = qp.max_inline;
   result = owned.release();
   return 0;
 }
@@ -339,7 +340,8 @@ int destroy_qp(ibv_qp* ibv) noexcept {
     // numbers by which they are found belong to another one.
     MutexGuard topology(qp.context->topology);
     const int err = command_state(qp, IBV_QPS_ERR);
-    if (err == EIO) qp.context->dead = true;
+    if (err && err != EIO) return err;
+    if (err) qp.context->dead = true;
     qp.state = IBV_QPS_ERR;
     detach_indexed(qp);
     leave(qp);
