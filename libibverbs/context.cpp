@@ -44,8 +44,8 @@ ibv_context* import_fd(int fd, int& error) {
     return nullptr;
   }
   ibv_device** list = nullptr;
-  if (list_devices(list) < 0) {
-    error = ENODEV;
+  if (int count = list_devices(list); count < 0) {
+    error = is_shortage(-count) ? -count : ENODEV;
     return nullptr;
   }
   verbs_context* context = nullptr;

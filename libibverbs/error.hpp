@@ -8,6 +8,11 @@
 
 namespace verbs {
 
+// Whether something failed for want of memory or descriptors: it may well work the next time.
+inline bool is_shortage(int error) noexcept {
+  return error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
 // A pointer function failed: NULL, with errno saying why.
 inline std::nullptr_t null_with_errno(int error) noexcept {
   errno = error;

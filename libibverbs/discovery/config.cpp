@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "../error.hpp"
 #include "../scoped.hpp"
 
 namespace verbs {
@@ -50,6 +51,7 @@ int read_config(FILE* file, const char* name, Names& names) noexcept {
   int error = 0;
   while (!error && getline(&line, &room, file) != -1)
     error = read_line(line, name, names);
+  if (!error && !feof(file) && is_shortage(errno)) error = errno;
   free(line);
   return error;
 }
@@ -57,6 +59,7 @@ int read_config(FILE* file, const char* name, Names& names) noexcept {
 int read_config_folder(const char* path, Names& names) noexcept {
   DIR* folder = opendir(path);
   if (!folder) {
+    if (is_shortage(errno)) return errno;
     fprintf(stderr, "libibverbs: Warning: couldn't open config directory '%s'.\n", path);
     return 0;
   }
@@ -64,10 +67,14 @@ int read_config_folder(const char* path, Names& names) noexcept {
   while (dirent* entry = error ? nullptr : readdir(folder)) {
     // O_NONBLOCK: a FIFO that somebody left here must not stop us before fstat() finds it out.
     Fd fd(openat(dirfd(folder), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd && is_shortage(errno)) error = errno;
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     FILE* file = fdopen(fd.get(), "r");
-    if (!file) continue;
+    if (!file) {
+      error = errno;
+      continue;
+    }
     fd.release();
     error = read_config(file, entry->d_name, names);
     fclose(file);

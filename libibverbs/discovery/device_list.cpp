@@ -56,12 +56,15 @@ void copy_name(std::span<char> to, const char* from) {
   snprintf(to.data(), to.size(), "%s", from);
 }
 
-verbs_device* make_device(const verbs_device_ops& provider, verbs_sysfs_dev& record,
-                          const Places& places) {
-  verbs_device* made = provider.alloc_device(&record);
+// 0 and the device, or no device when the provider refuses; an errno value when it has no memory.
+int make_device(const verbs_device_ops& provider, verbs_sysfs_dev& record, const Places& places,
+                verbs_device*& made) {
+  errno = 0;
+  made = provider.alloc_device(&record);
   if (!made) {
+    if (is_shortage(errno)) return errno;
     fprintf(stderr, "libibverbs: Fatal: couldn't allocate device for %s\n", record.ibdev_path);
-    return nullptr;
+    return 0;
   }
   ibv_device& device = made->device;
   assert(!device._ops._dummy1 && !device._ops._dummy2);
@@ -77,7 +80,7 @@ verbs_device* make_device(const verbs_device_ops& provider, verbs_sysfs_dev& rec
   snprintf(device.dev_path, sizeof(device.dev_path), "%s/class/infiniband_verbs/%s", places.sysfs,
            record.sysfs_name);
   copy_name(device.ibdev_path, record.ibdev_path);
-  return made;
+  return 0;
 }
 
 bool speaks_its_abi(const verbs_device_ops& provider, const verbs_sysfs_dev& record) {
@@ -92,10 +95,10 @@ bool speaks_its_abi(const verbs_device_ops& provider, const verbs_sysfs_dev& rec
   return false;
 }
 
-verbs_device* try_provider(const verbs_device_ops& provider, verbs_sysfs_dev& record,
-                           const Places& places) {
-  if (!provider_matches(provider, record) || !speaks_its_abi(provider, record)) return nullptr;
-  return make_device(provider, record, places);
+int try_provider(const verbs_device_ops& provider, verbs_sysfs_dev& record, const Places& places,
+                 verbs_device*& made) {
+  if (!provider_matches(provider, record) || !speaks_its_abi(provider, record)) return 0;
+  return make_device(provider, record, places, made);
 }
 
 bool serves_driver(const verbs_device_ops& provider, uint32_t driver_id) {
@@ -105,15 +108,18 @@ bool serves_driver(const verbs_device_ops& provider, uint32_t driver_id) {
   return false;
 }
 
-verbs_device* find_provider(verbs_sysfs_dev& record, const Places& places) {
+// 0 and a device, or none when no provider has one for the record; or an errno value.
+int find_provider(verbs_sysfs_dev& record, const Places& places, verbs_device*& made) {
   Providers& providers = registered_providers();
+  int error = 0;
+  made = nullptr;
   if (record.driver_id != RDMA_DRIVER_UNKNOWN)
     for (const verbs_device_ops* provider : providers)
-      if (serves_driver(*provider, record.driver_id))
-        if (verbs_device* made = try_provider(*provider, record, places)) return made;
+      if (!error && !made && serves_driver(*provider, record.driver_id))
+        error = try_provider(*provider, record, places, made);
   for (const verbs_device_ops* provider : providers)
-    if (verbs_device* made = try_provider(*provider, record, places)) return made;
-  return nullptr;
+    if (!error && !made) error = try_provider(*provider, record, places, made);
+  return error;
 }
 
 void warn_unserved(Records& records) {
@@ -161,11 +167,12 @@ void DeviceList::drop_missing(Records& records) noexcept {
 // Asks the registered providers about each record, and takes out those that found one.
 int DeviceList::match_all(Records& records, const Places& places) noexcept {
   for (size_t r = records.size(); r-- > 0;) {
-    verbs_device* made = find_provider(*records[r], places);
+    verbs_device* made;
+    if (int error = find_provider(*records[r], places, made)) return error;
     if (!made) continue;
     records.remove(r);
     if (devices_.push(made)) continue;
-    release_device(made->device);
+    release_device(made->device);  // and the record with it
     return ENOMEM;
   }
   return 0;
@@ -178,9 +185,9 @@ int DeviceList::reconcile(Records& records, const Places& places) noexcept {
     error = match_all(records, places);
   }
   if (!error && !records.empty() && !providers_loaded) {
-    providers_loaded = true;
-    load_providers();
-    error = match_all(records, places);
+    error = load_providers();
+    providers_loaded = !error;
+    if (!error) error = match_all(records, places);
   }
   if (!error) warn_unserved(records);
   free_records(records);

@@ -5,10 +5,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "../environment.hpp"
+#include "../error.hpp"
 #include "../export.hpp"
 #include "../sysfs.hpp"
 #include "config.hpp"
@@ -20,19 +23,35 @@ constinit Providers providers;
 
 constexpr size_t path_max = 4096;
 
-// Providers stay loaded: their code runs until the process ends.
-bool load(const char* folder, const char* prefix, const char* name) {
+// Providers stay loaded: their code runs until the process ends. When there is no memory to load
+// one, shortage is set.
+bool load(const char* folder, const char* prefix, const char* name, int& shortage) {
   char path[path_max];
   int length = snprintf(path, sizeof(path), "%s%s%s%s", folder, prefix, name, CXV_PROVIDER_SUFFIX);
   if (length < 0 || static_cast<size_t>(length) >= sizeof(path)) return false;
-  return dlopen(path, RTLD_NOW) != nullptr;
+  errno = 0;
+  if (dlopen(path, RTLD_NOW)) return true;
+  if (is_shortage(errno)) shortage = errno;
+  return false;
 }
 
-void load_provider(const char* name) {
-  bool loaded = name[0] == '/' ? load("", "", name)
-                               : load(CXV_PROVIDER_DIR "/", "lib", name) || load("", "lib", name);
-  if (!loaded)
+// 0, or an errno value: then it is worth another try.
+int load_provider(const char* name) {
+  int shortage = 0;
+  bool loaded = name[0] == '/' ? load("", "", name, shortage)
+                               : load(CXV_PROVIDER_DIR "/", "lib", name, shortage) ||
+                                     load("", "lib", name, shortage);
+  if (loaded) return 0;
+  if (!shortage)
     fprintf(stderr, "libibverbs: Warning: couldn't load driver '%s': %s\n", name, dlerror());
+  return shortage;
+}
+
+int load_all(Names& names) {
+  int error = 0;
+  for (size_t i = 0; i < names.size() && !error; i++)
+    error = load_provider(names[i]);
+  return error;
 }
 
 const verbs_match_ent* match_driver_id(const verbs_match_ent* table,
@@ -79,32 +98,35 @@ bool Providers::push(const verbs_device_ops* ops) noexcept {
   auto* entry = static_cast<Entry*>(calloc(1, sizeof(Entry)));
   if (!entry) return false;
   entry->ops = ops;
+  append(*entry);
+  return true;
+}
+
+void Providers::append(Entry& entry) noexcept {
   std::atomic<Entry*>* end = &first_;
   // Release: readers find the entry whole. Whoever loses the race goes on behind the winner.
   for (Entry* other = nullptr; !end->compare_exchange_strong(
-           other, entry, std::memory_order_release, std::memory_order_acquire);
+           other, &entry, std::memory_order_release, std::memory_order_acquire);
        other = nullptr)
     end = &other->next;
-  return true;
 }
 
 Providers& registered_providers() noexcept {
   return providers;
 }
 
-void load_providers() noexcept {
+int load_providers() noexcept {
   Names from_environment, from_config;
   const char* list = trusted_variable("RDMAV_DRIVERS");
   if (!list) list = trusted_variable("IBV_DRIVERS");
   int error = list ? split_names(list, from_environment) : 0;
   if (!error) error = read_config_folder(CXV_CONFIG_DIR, from_config);
-  if (error) fprintf(stderr, "libibverbs: Warning: no memory for the list of drivers\n");
-  for (const char* name : from_environment)
-    load_provider(name);
-  for (size_t i = from_config.size(); i-- > 0;)
-    load_provider(from_config[i]);
+  if (!error) error = load_all(from_environment);
+  std::reverse(from_config.begin(), from_config.end());
+  if (!error) error = load_all(from_config);
   free_names(from_environment);
   free_names(from_config);
+  return error;
 }
 
 bool provider_matches(const verbs_device_ops& provider, verbs_sysfs_dev& record) noexcept {
@@ -121,6 +143,15 @@ bool provider_matches(const verbs_device_ops& provider, verbs_sysfs_dev& record)
 
 // Called by a provider's constructor, before or while the device list is first made.
 VERBS_EXPORT void verbs_register_driver_66(const verbs_device_ops* ops) {
-  if (!verbs::registered_providers().push(ops))
+  if (verbs::registered_providers().push(ops)) return;
+  // Constructors do not run again: what is not registered now will never be.
+  static verbs::Providers::Entry spare[8];
+  static std::atomic<size_t> taken;
+  size_t place = taken.fetch_add(1, std::memory_order_relaxed);
+  if (place < std::size(spare)) {
+    spare[place].ops = ops;
+    verbs::registered_providers().append(spare[place]);
+  } else {
     fprintf(stderr, "libibverbs: Warning: couldn't allocate driver for %s\n", ops->name);
+  }
 }

@@ -39,6 +39,8 @@ class Providers {
   Iterator end() const noexcept { return Iterator(nullptr); }
   // False, and nothing changed, when memory is short.
   [[nodiscard]] bool push(const verbs_device_ops* ops) noexcept;
+  // An entry that lives as long as the list.
+  void append(Entry& entry) noexcept;
 
  private:
   std::atomic<Entry*> first_ = nullptr;
@@ -46,7 +48,9 @@ class Providers {
 Providers& registered_providers() noexcept;
 
 // Loads what the environment and the configuration name. Providers register themselves meanwhile.
-void load_providers() noexcept;
+// 0, or an errno value when there was no memory or descriptor for it; those that are loaded stay
+// so.
+[[nodiscard]] int load_providers() noexcept;
 
 // The best match of a provider for a device: its table, then its own word. On a match, record.match
 // is the entry that matched, if the table has one.

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../error.hpp"
 #include "../scoped.hpp"
 #include "../sysfs.hpp"
 #include "netlink.hpp"
@@ -111,6 +112,21 @@ bool read_sysfs_record(const Places& places, int uverbs, const char* name,
   return node_exists(places, record);
 }
 
+// 0, also when the entry is no device; or an errno value when there is no memory or descriptor.
+int add_sysfs_record(const Places& places, int folder, const char* name, Records& records) {
+  errno = 0;
+  Fd uverbs(openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!uverbs) return is_shortage(errno) ? errno : 0;
+  auto record = allocate<verbs_sysfs_dev>();
+  if (!record) return ENOMEM;
+  bool is_device = read_sysfs_record(places, uverbs.get(), name, *record);
+  if (is_shortage(errno)) return errno;
+  if (!is_device) return 0;
+  if (!records.push(record.get())) return ENOMEM;
+  record.release();
+  return 0;
+}
+
 struct NetlinkScan {
   const Places& places;
   Records& records;
@@ -133,9 +149,17 @@ struct NetlinkScan {
   }
 };
 
+// False when there is none; then errno says ENOMEM or the like if that is only for now.
 bool add_character_device(const Places& places, verbs_sysfs_dev& record) {
   netlink::CharacterDeviceAnswer answer;
-  if (netlink::query_character_device(static_cast<uint32_t>(record.ibdev_idx), answer) == 0) {
+  errno = 0;
+  const int error =
+      netlink::query_character_device(static_cast<uint32_t>(record.ibdev_idx), answer);
+  if (is_shortage(error)) {
+    errno = error;
+    return false;
+  }
+  if (error == 0) {
     if (!copy_name(record.sysfs_name, answer.name)) return false;
     record.sysfs_cdev = answer.number;
     record.abi_ver = answer.abi;
@@ -163,6 +187,10 @@ int scan_netlink(const Places& places, Records& records) noexcept {
   }
   for (size_t i = records.size(); i-- > 0;) {
     if (add_character_device(places, *records[i])) continue;
+    if (int error = errno; is_shortage(error)) {
+      free_records(records);
+      return error;
+    }
     free(records[i]);
     records.remove(i);
   }
@@ -173,23 +201,12 @@ int scan_sysfs(const Places& places, Records& records) noexcept {
   char path[2 * sysfs_path_max];
   if (!print_to(path, "%s/class/infiniband_verbs", places.sysfs)) return ENOSYS;
   Folder folder(path);
-  if (!folder) return ENOSYS;
-  while (const char* name = folder.next()) {
-    Fd uverbs(openat(folder.fd(), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!uverbs) continue;
-    auto record = allocate<verbs_sysfs_dev>();
-    if (!record) {
-      free_records(records);
-      return ENOMEM;
-    }
-    if (!read_sysfs_record(places, uverbs.get(), name, *record)) continue;
-    if (!records.push(record.get())) {
-      free_records(records);
-      return ENOMEM;
-    }
-    record.release();
-  }
-  return 0;
+  if (!folder) return is_shortage(errno) ? errno : ENOSYS;
+  int error = 0;
+  while (const char* name = error ? nullptr : folder.next())
+    error = add_sysfs_record(places, folder.fd(), name, records);
+  if (error) free_records(records);
+  return error;
 }
 
 int scan_devices(const Places& places, Records& records) noexcept {

@@ -26,7 +26,7 @@ TEST(LoadTest, AProviderOfTheEnvironmentRegistersItself) {
   ASSERT_FALSE(has("loaded"));
   setenv("RDMAV_DRIVERS", "/nonexistent/libnothing;" LOADED_PROVIDER, 1);
   testing::internal::CaptureStderr();
-  load_providers();
+  EXPECT_EQ(load_providers(), 0);
   const std::string output = testing::internal::GetCapturedStderr();
   EXPECT_NE(output.find("couldn't load driver '/nonexistent/libnothing'"), std::string::npos);
   EXPECT_EQ(output.find(LOADED_PROVIDER), std::string::npos);
@@ -37,7 +37,7 @@ TEST(LoadTest, TheNewerNameShadowsTheOlder) {
   setenv("RDMAV_DRIVERS", "/nonexistent/liba", 1);
   setenv("IBV_DRIVERS", "/nonexistent/libb", 1);
   testing::internal::CaptureStderr();
-  load_providers();
+  EXPECT_EQ(load_providers(), 0);
   const std::string output = testing::internal::GetCapturedStderr();
   EXPECT_NE(output.find("/nonexistent/liba"), std::string::npos);
   EXPECT_EQ(output.find("/nonexistent/libb"), std::string::npos);

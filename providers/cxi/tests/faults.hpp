@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Makes memory or the kernel fail a chosen call of the thread that asks for it. The program defines
-// malloc() and its like, ioctl() and mmap(), so that the libraries it loads call those (faults.cpp).
+// malloc() and its like, ioctl() and mmap(), so that the libraries it loads call those
+// (faults.cpp).
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@ enum class Source {
   kernel,  ///< commands to uverbs, and mappings of its files
 };
 
-/// While it lives, the nth call of this kind (1 is the first) fails with the given errno value; with
-/// `all_after` every later one too. One at a time in each thread.
+/// While it lives, the nth call of this kind (1 is the first) fails with the given errno value;
+/// with `all_after` every later one too. One at a time in each thread.
 class Fault {
  public:
   Fault(Source source, unsigned nth, int error, bool all_after = false) noexcept;

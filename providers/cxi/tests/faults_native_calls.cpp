@@ -81,9 +81,8 @@ void add_services(std::vector<Call>& calls) {
 }
 
 void add_lnis(std::vector<Call>& calls) {
-  calls.push_back(creates<cxidv_lni, cxidv_destroy_lni>("create_lni", [](World& world) {
-    return cxidv_create_lni(world.context.get(), nullptr);
-  }));
+  calls.push_back(creates<cxidv_lni, cxidv_destroy_lni>(
+      "create_lni", [](World& world) { return cxidv_create_lni(world.context.get(), nullptr); }));
   calls.push_back(asks("query_lni", [](World& world) {
     cxidv_lni_info info = {};
     return cxidv_query_lni(world.lni.get(), &info, sizeof info);
@@ -124,8 +123,7 @@ void add_queues(std::vector<Call>& calls) {
   }));
   calls.push_back(cmdq("create_cmdq_target", 0));
   calls.push_back(cmdq("create_cmdq_transmit", CXIDV_CMDQ_TRANSMIT));
-  calls.push_back(
-      cmdq("create_cmdq_triggered", CXIDV_CMDQ_TRANSMIT | CXIDV_CMDQ_TRIGGERED));
+  calls.push_back(cmdq("create_cmdq_triggered", CXIDV_CMDQ_TRANSMIT | CXIDV_CMDQ_TRIGGERED));
 }
 
 void add_entries(std::vector<Call>& calls) {

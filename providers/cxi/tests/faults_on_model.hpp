@@ -98,9 +98,9 @@ struct World {
   CqPtr cq{made(ibv_create_cq(context.get(), 64, nullptr, nullptr, 0), "cq")};
   CqPtr fresh_cq{made(ibv_create_cq(context.get(), 4, nullptr, nullptr, 0), "cq")};
   Mr mr{made(ibv_reg_mr(pd.get(), memory.at, Pages::bytes, rights_and_atomics), "mr")};
-  Mr indexed_mr{made(ibv_reg_mr(pd.get(), memory.at, Pages::bytes,
-                                rights_and_atomics | CXIDV_ACCESS_INDEXED),
-                     "indexed mr")};
+  Mr indexed_mr{
+      made(ibv_reg_mr(pd.get(), memory.at, Pages::bytes, rights_and_atomics | CXIDV_ACCESS_INDEXED),
+           "indexed mr")};
   QpPtr qp{made(try_qp(pd.get(), cq.get(), cq.get(), key.get()), "qp")};
   Owned<ibv_comp_cntr, ibv_destroy_comp_cntr> counter{made(try_counter(context.get()), "counter")};
   Owned<ibv_counters, destroy_counters> counters{made(try_counters(context.get()), "counters")};

@@ -2,10 +2,10 @@
 //
 // Every call that makes something, while memory is short, while the kernel has none, and while the
 // device goes: whichever step of it fails, the call says so, and nothing stays behind.
+#include "faults_on_model.hpp"
+
 #include <array>
 #include <optional>
-
-#include "faults_on_model.hpp"
 
 namespace on_model {
 

@@ -121,13 +121,12 @@ void add_regions(std::vector<Call>& calls) {
   }));
   calls.push_back({"reg_mr_ex_derived",
                    [](World& world) {
-                     ibv_mr* first = region(
-                         world, IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_DERIVE_CNT,
-                         [](ibv_mr_init_attr& attr) { attr.derive_cnt = 1; });
+                     ibv_mr* first =
+                         region(world, IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_DERIVE_CNT,
+                                [](ibv_mr_init_attr& attr) { attr.derive_cnt = 1; });
                      if (!first) return errno;
-                     ibv_mr* second =
-                         region(world, IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_CUR_MR,
-                                [&](ibv_mr_init_attr& attr) { attr.cur_mr = first; });
+                     ibv_mr* second = region(world, IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_CUR_MR,
+                                             [&](ibv_mr_init_attr& attr) { attr.cur_mr = first; });
                      const int err = error_of(second);
                      if (err != EIO) faults::Fault::stop();
                      if (second) {
@@ -151,14 +150,10 @@ void add_regions(std::vector<Call>& calls) {
                    [change](World& world) { return change(world, Pages::bytes); }, Effect::change,
                    false});
   const auto attach = [](const char* name, Mr World::*which) {
-    return Call{name,
-                [which](World& world) {
-                  return ibv_attach_mr(world.qp.get(), (world.*which).get());
-                },
-                [which](World& world) {
-                  return ibv_detach_mr(world.qp.get(), (world.*which).get());
-                },
-                Effect::change, true};
+    return Call{
+        name, [which](World& world) { return ibv_attach_mr(world.qp.get(), (world.*which).get()); },
+        [which](World& world) { return ibv_detach_mr(world.qp.get(), (world.*which).get()); },
+        Effect::change, true};
   };
   calls.push_back(attach("attach_mr", &World::mr));
   calls.push_back(attach("attach_mr_indexed", &World::indexed_mr));
@@ -182,20 +177,20 @@ void add_regions(std::vector<Call>& calls) {
 void add_jobs(std::vector<Call>& calls) {
   calls.push_back(creates<ibv_job, ibv_dealloc_job>(
       "alloc_job", [](World& world) { return try_job(world.context.get(), second_vni, 0); }));
-  calls.push_back(creates<ibv_job, ibv_dealloc_job>(
-      "alloc_job_with_table", [](World& world) { return try_job(world.context.get(), second_vni, 1000); }));
-  calls.push_back({"import_job",
-                   [](World& world) {
-                     ibv_job* job = nullptr;
-                     const int err = ibv_import_job(world.context.get(), world.exported.fd, &job);
-                     EXPECT_EQ(job != nullptr, err == 0);
-                     world.made_one = job;
-                     return err;
-                   },
-                   [](World& world) {
-                     return ibv_dealloc_job(static_cast<ibv_job*>(world.made_one));
-                   },
-                   Effect::object, true});
+  calls.push_back(creates<ibv_job, ibv_dealloc_job>("alloc_job_with_table", [](World& world) {
+    return try_job(world.context.get(), second_vni, 1000);
+  }));
+  calls.push_back(
+      {"import_job",
+       [](World& world) {
+         ibv_job* job = nullptr;
+         const int err = ibv_import_job(world.context.get(), world.exported.fd, &job);
+         EXPECT_EQ(job != nullptr, err == 0);
+         world.made_one = job;
+         return err;
+       },
+       [](World& world) { return ibv_dealloc_job(static_cast<ibv_job*>(world.made_one)); },
+       Effect::object, true});
   calls.push_back({"export_job",
                    [](World& world) {
                      int fd = -1;
@@ -211,8 +206,8 @@ void add_jobs(std::vector<Call>& calls) {
                      ibv_ah_attr_ex attr = address(world);
                      return ibv_insert_addr(world.job.get(), &attr, 3, 0);
                    },
-                   [](World& world) { return ibv_remove_addr(world.job.get(), 3, 0); }, Effect::change,
-                   false});
+                   [](World& world) { return ibv_remove_addr(world.job.get(), 3, 0); },
+                   Effect::change, false});
   calls.push_back(asks("query_job", [](World& world) {
     ibv_job_attr attr = {};
     attr.comp_mask = IBV_JOB_ATTR_ID;
@@ -242,9 +237,7 @@ void add_queues(std::vector<Call>& calls) {
     return ibv_modify_cq(world.cq.get(), &attr);
   }));
 
-  calls.push_back(qp("create_qp_ex", [](World& world) {
-    return queue_pair(world, {.sges = 1});
-  }));
+  calls.push_back(qp("create_qp_ex", [](World& world) { return queue_pair(world, {.sges = 1}); }));
   calls.push_back(qp("create_qp_ex_on_two_queues", [](World& world) {
     return try_create_qp(world.pd.get(), world.cq.get(), world.fresh_cq.get(), world.key.get(),
                          {.send_wr = 0, .sges = 1});
@@ -284,8 +277,7 @@ void add_queues(std::vector<Call>& calls) {
     }
     return made;
   }));
-  calls.push_back({"modify_qp",
-                   [](World& world) { return set_state(world, IBV_QPS_ERR); },
+  calls.push_back({"modify_qp", [](World& world) { return set_state(world, IBV_QPS_ERR); },
                    [](World& world) {
                      if (const int err = set_state(world, IBV_QPS_RESET)) return err;
                      return set_state(world, IBV_QPS_RTS);
@@ -326,12 +318,10 @@ void add_questions(std::vector<Call>& calls) {
     EXPECT_TRUE(!err || value == 77);
     return err;
   }));
-  calls.push_back(asks("set_comp_cntr", [](World& world) {
-    return ibv_set_comp_cntr(world.counter.get(), 5);
-  }));
-  calls.push_back(asks("inc_comp_cntr", [](World& world) {
-    return ibv_inc_comp_cntr(world.counter.get(), 1);
-  }));
+  calls.push_back(asks("set_comp_cntr",
+                       [](World& world) { return ibv_set_comp_cntr(world.counter.get(), 5); }));
+  calls.push_back(asks("inc_comp_cntr",
+                       [](World& world) { return ibv_inc_comp_cntr(world.counter.get(), 1); }));
   Call read = asks("read_counters_ex", [](World& world) {
     const std::uint32_t item = 1;
     ibv_counter_result result = {};
