@@ -2,7 +2,9 @@
 #include "lock.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <atomic>
 #include <thread>
 
 namespace cxi {
@@ -24,6 +26,40 @@ TEST(Lock, KeepsOthersOut) {
   EXPECT_EQ(count, 2 * each);
 }
 
+TEST(Lock, LetsInWhoWaitsWhileAnotherHardlyEverLetsGo) {
+  // On one processor: who polls is interrupted where it holds the lock more often than not, and
+  // takes it again and again while the other one's turn does not come.
+  static Lock lock;
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  std::atomic<bool> enough = false;
+  std::atomic<std::uint64_t> taken = 0;
+  std::thread poller([&] {
+    while (!enough) {
+      Guard guard(lock);
+      taken++;
+    }
+  });
+  constexpr unsigned rounds = 20;
+  std::uint64_t meanwhile = 0;
+  for (unsigned i = 0; i < rounds; i++) {
+    const std::uint64_t last = taken;
+    while (taken == last)
+      sched_yield();
+    const std::uint64_t seen = taken;
+    Guard guard(lock);
+    meanwhile += taken - seen;
+  }
+  enough = true;
+  poller.join();
+  EXPECT_LT(meanwhile, rounds * 100);
+  EXPECT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
 TEST(Lock, IsTakenOnce) {
   static Lock lock;
   ASSERT_TRUE(lock.try_lock());
@@ -39,6 +75,9 @@ TEST(Lock, OfOneThreadIsNoLock) {
   lock.lock();
   EXPECT_TRUE(lock.try_lock());
   lock.unlock();
+  lock.set_shared();
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
 }
 
 }  // namespace
