@@ -26,10 +26,9 @@ bool counts_sends(const Qp& qp, const Counter& counter) noexcept {
   return false;
 }
 
-/// Looks at the answers that nobody has polled, so that what they end is counted.
-void advance(Counter& counter) noexcept {
-  Context& context = context_of(counter.ibv.context);
-  MutexGuard topology(context.topology);
+/// Looks at the answers that nobody has polled, so that what they end is counted. With
+/// Context::topology.
+void advance(Context& context, Counter& counter) noexcept {
   for (const auto& slot : context.qps) {
     Qp* qp = slot.load(std::memory_order_relaxed);
     if (!qp || !counts_sends(*qp, counter)) continue;
@@ -68,6 +67,8 @@ int destroy_comp_cntr(ibv_comp_cntr* counter) noexcept {
 }
 
 int set_comp_cntr(ibv_comp_cntr* counter, std::uint64_t value) noexcept {
+  // No reader may see one half of the value from before and one from after.
+  MutexGuard topology(context_of(counter->context).topology);
   if (const int err = ibv_cmd_set_comp_cntr(counter, value)) return err;
   counter_of(counter).correction = 0;
   return 0;
@@ -79,9 +80,14 @@ int inc_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept {
 
 int read_comp_cntr(ibv_comp_cntr* ibv, std::uint64_t* value) noexcept {
   Counter& counter = counter_of(ibv);
-  advance(counter);
+  Context& context = context_of(ibv->context);
+  MutexGuard topology(context.topology);
+  advance(context, counter);
   std::uint64_t counted = 0;
-  if (const int err = ibv_cmd_read_comp_cntr(ibv, &counted)) return err;
+  if (const int err = ibv_cmd_read_comp_cntr(ibv, &counted)) {
+    if (err == EIO) context.dead = true;
+    return err;
+  }
   *value = (counted + counter.correction) & Counter::max_value;
   return 0;
 }
@@ -100,7 +106,9 @@ int inc_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept {
 
 int read_err_comp_cntr(ibv_comp_cntr* ibv, std::uint64_t* value) noexcept {
   Counter& counter = counter_of(ibv);
-  advance(counter);
+  Context& context = context_of(ibv->context);
+  MutexGuard topology(context.topology);
+  advance(context, counter);
   *value = counter.errors & Counter::max_value;
   return 0;
 }
@@ -117,6 +125,11 @@ int qp_attach_comp_cntr(ibv_qp* ibv, ibv_comp_cntr* ibv_counter,
   if (ibv_counter->context != ibv->context || (attr->op_mask & ~known_operations)) return EINVAL;
   MutexGuard topology(qp.context->topology);
   if (const int err = ibv_cmd_qp_attach_comp_cntr(ibv, ibv_counter, attr)) return err;
+  // Reading the counter, in whatever thread, looks at the answers of these.
+  constexpr std::uint32_t of_sends = IBV_QP_ATTACH_COMP_CNTR_OP_SEND |
+                                     IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ |
+                                     IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE;
+  if (attr->op_mask & of_sends) share(*qp.send_cq);
   Counter* counter = &counter_of(ibv_counter);
   const auto put = [counter](Counter*& place) {
     place = counter;

@@ -3,9 +3,13 @@
 #include <cstring>
 
 #include "internal.hpp"
+#include "waiting.hpp"
 
 namespace cxi {
 namespace {
+
+constexpr std::uint32_t polls_between_looks = 512;  // at the clock, while they find nothing
+constexpr std::uint64_t ns_between_questions = 500'000'000;
 
 /// The queue pair that an answer belongs to; null once it is gone.
 Qp* find_sender(const Context& context, EventView event, std::uint32_t& index) noexcept {
@@ -24,13 +28,13 @@ bool is_answer(EventView event) noexcept {
 
 /// The usual case: the answer ends the oldest request, which is the completion asked for.
 bool on_answer(Cq& cq, EventView event, Completion& out) noexcept {
-  cq.credits_here++;
   std::uint32_t index = 0;
   Qp* qp = find_sender(*cq.context, event, index);
   if (!qp) return false;
   SendQueue& send = qp->send;
   Guard guard(send.lock);
-  answer_request(*qp, index, event);
+  if (!answer_request(*qp, index, event)) return false;
+  cq.credits_here++;
   if (send.side.queued || !settle_head(send)) return false;
   take_head(*qp, out);
   if (settle_head(send)) push_ready(send.side);
@@ -147,12 +151,13 @@ void look_at_answers(Cq& cq) noexcept {
     if (!is_answer(event)) return;
     std::uint32_t index = 0;
     Qp* qp = find_sender(*cq.context, event, index);
+    bool awaited = false;
     if (qp) {
       Guard guard(qp->send.lock);
-      answer_request(*qp, index, event);
+      awaited = answer_request(*qp, index, event);
       if (settle_head(qp->send)) push_ready(qp->send.side);
     }
-    cq.ring.blank(event, true);
+    cq.ring.blank(event, awaited);
   });
   drop_fillers(cq);
 }
@@ -165,6 +170,10 @@ void begin_poll(Cq& cq) noexcept {
 
 void end_of_poll(Cq& cq, bool found) noexcept {
   acknowledge(cq, false);
+  if (found)
+    cq.empty_polls = 0;
+  else if (++cq.empty_polls % polls_between_looks == 0) [[unlikely]]
+    cq.quiet.store(true, std::memory_order_relaxed);
   if (found || cq.foreign_sends.load(std::memory_order_relaxed) == 0) return;
   // Nothing to do here: see whether sends that another queue serves want to be repeated.
   const Cq* last = nullptr;
@@ -178,7 +187,24 @@ void end_of_poll(Cq& cq, bool found) noexcept {
   }
 }
 
+namespace {
+
+/// A program that only polls would not learn that the device is gone, and wait for ever.
+void look_after_device(Context& context) noexcept {
+  const std::uint64_t now = coarse_monotonic_ns();
+  std::uint64_t last = context.asked_ns.load(std::memory_order_relaxed);
+  if (now - last < ns_between_questions) return;
+  if (context.asked_ns.compare_exchange_strong(last, now, std::memory_order_relaxed))
+    is_gone(context);
+}
+
+}  // namespace
+
 void after_poll(Cq& cq) noexcept {
+  if (cq.quiet.load(std::memory_order_relaxed)) [[unlikely]] {
+    cq.quiet.store(false, std::memory_order_relaxed);
+    look_after_device(*cq.context);
+  }
   if (!cq.failed_qps) [[likely]]
     return;
   MutexGuard topology(cq.context->topology);

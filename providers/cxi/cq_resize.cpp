@@ -75,6 +75,7 @@ void go_on_in(Cq& cq, std::byte* ring, std::uint64_t bytes) noexcept {
     cq.acked_slot = cq.ring.read_slot();
     store_sw_state(cq);
   }
+  limit_unacknowledged(cq);
   // What was read of the old ring, in order or not, holds no place in the new one.
   give_credits(cq, cq.credits_here + cq.credits_passed);
   cq.credits_here = cq.credits_passed = 0;

@@ -64,11 +64,13 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
   const bool has_flags = attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS;
   if (has_flags && (attr.flags & ~std::uint32_t{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}))
     return EOPNOTSUPP;
-  bool single_threaded = has_flags && (attr.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+  Td* td = nullptr;
   if (attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
     if (!attr.parent_domain) return EINVAL;
-    single_threaded = single_threaded || pd_of(attr.parent_domain).single_threaded;
+    td = pd_of(attr.parent_domain).td;
   }
+  const bool single_threaded =
+      td || (has_flags && (attr.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED));
 
   Owned<Cq> cq = allocate<Cq>();
   if (!cq) return ENOMEM;
@@ -117,7 +119,10 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
   cq->acked_slot = cq->ring.read_slot();
   if (base.eq) store_sw_state(*cq);  // what the program armed for is over
   install_readers(*cq, attr.wc_flags);
+  limit_unacknowledged(*cq);
   leave.dismiss();
+  if (td) td->references++;
+  cq->td = td;
   made = cq.release();
   return 0;
 }
@@ -159,8 +164,27 @@ int destroy_cq(ibv_cq* ibv) noexcept {
     unmap_queue(cq);
   let_channel_go(ibv->channel, cq.borrowed);
   cq.ring.drop_carried();
+  if (cq.td) cq.td->references--;
   std::free(&cq);
   return 0;
+}
+
+void limit_unacknowledged(Cq& cq) noexcept {
+  const std::uint32_t slots = cq.ring.bytes() / EventRing::slot_bytes;
+  const std::uint32_t kept = CXI_ABI_EQ_FIXED_SLOTS + cq.reserve;
+  const std::uint32_t for_messages = slots > kept ? slots - kept : 0;
+  cq.ack_after = std::max(1u, std::min({slots / 8, for_messages / 2, 32u}));
+}
+
+void share(Cq& cq) noexcept {
+  if (!cq.single_threaded) return;
+  cq.single_threaded = false;
+  cq.lock.set_shared();
+  for (Side* side = cq.sides; side; side = side->next_on_cq) {
+    SendQueue& send = side->qp->send;
+    for (Lock* lock : {&send.post_lock, &send.lock, &side->qp->recv.lock})
+      lock->set_shared();
+  }
 }
 
 void acknowledge(Cq& cq, bool now) noexcept {
@@ -173,7 +197,7 @@ void acknowledge(Cq& cq, bool now) noexcept {
   // post wait for what we hold.
   const bool scarce = cq.credits_passed && cq.credits.load(std::memory_order_relaxed) <=
                                                static_cast<std::int32_t>(2 * cq.credits_passed);
-  if (!now && !scarce && moved < std::min(slots / 8, 32u)) return;
+  if (!now && !scarce && moved < cq.ack_after) return;
   {
     Guard arm(cq.arm_lock);
     cq.acked_slot = slot;

@@ -40,8 +40,7 @@ void read_answers(Qp& qp) noexcept {
   cq.ring.look_ahead([&](EventView event) {
     std::uint32_t index = 0;
     if (!is_answer_to(qp, event, index)) return;
-    answer_request(qp, index, event);
-    cq.ring.blank(event, true);
+    cq.ring.blank(event, answer_request(qp, index, event));
   });
 }
 
@@ -123,7 +122,8 @@ void forget_send(Qp& qp) noexcept {
   send.head = send.tail;
   if (send.building && !send.error) send.error = EINVAL;
   take_back(qp);
-  drop_ready(*qp.send_cq, qp);
+  drop_ready(send.side);
+  begin_generation(qp);
 }
 
 void forget_recv(Qp& qp) noexcept {
@@ -140,7 +140,7 @@ void forget_recv(Qp& qp) noexcept {
       free_slot(qp, slot);
     }
   }
-  drop_ready(cq, qp);
+  drop_ready(recv.side);
 }
 
 }  // namespace cxi

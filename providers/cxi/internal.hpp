@@ -8,6 +8,8 @@
 namespace cxi {
 
 std::uint64_t monotonic_ns() noexcept;
+/// The same clock, a few milliseconds behind.
+std::uint64_t coarse_monotonic_ns() noexcept;
 std::uint64_t realtime_ns() noexcept;
 
 // dv_objects.cpp
@@ -116,6 +118,12 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
             Cq*& made) noexcept;
 /// Gives what was read back to the NIC, and the credits to those who post. With Cq::lock.
 void acknowledge(Cq& cq, bool now) noexcept;
+/// Sees to it that what is read and not acknowledged leaves room for messages. With
+/// Context::topology and Cq::lock, after the ring or what is reserved in it has changed.
+void limit_unacknowledged(Cq& cq) noexcept;
+/// Gives a queue without a lock one, and its queue pairs: threads beside its own will look at them.
+/// By its own thread, with Context::topology.
+void share(Cq& cq) noexcept;
 
 // cq_resize.cpp
 int resize_cq(ibv_cq* cq, int cqe) noexcept;
@@ -136,7 +144,8 @@ std::uint32_t handle_of(const dv::Eq& eq) noexcept;
 int req_notify_cq(ibv_cq* cq, int solicited_only) noexcept;
 void cq_event(ibv_cq* cq) noexcept;
 void async_event(ibv_context* context, ibv_async_event* event) noexcept;
-/// Wakes who sleeps on the channel at a time of the monotonic clock, if the queue is armed.
+/// Wakes who sleeps on the channel at a time of the monotonic clock or before, if the queue is
+/// armed. What there will be to find then is written before.
 void wake_at(Cq& cq, std::uint64_t when_ns) noexcept;
 /// Writes the software-state word: what is read, and what is armed.
 void store_sw_state(Cq& cq) noexcept;
@@ -163,8 +172,8 @@ void drop_fillers(Cq& cq) noexcept;
 void install_readers(Cq& cq, std::uint64_t wc_flags) noexcept;
 
 // ready.cpp
-void push_ready(Side& side) noexcept;            // with the side's lock
-void drop_ready(Cq& cq, const Qp& qp) noexcept;  // with Cq::lock
+void push_ready(Side& side) noexcept;  // with the side's lock
+void drop_ready(Side& side) noexcept;  // with Cq::lock and the side's lock
 /// Takes a completion from the ready list. With Cq::lock.
 bool pop_ready(Cq& cq, Completion& out) noexcept;
 
@@ -184,6 +193,8 @@ int query_qp_semantics(ibv_context* context, ibv_qp_type type, std::uint8_t port
 /// Brings a queue pair whose command failed to the error state, as the kernel has. With
 /// Context::topology.
 void follow_failure(Qp& qp) noexcept;
+/// The kernel tells of it, perhaps late. With Context::topology.
+void hear_of_failure(Qp& qp) noexcept;
 
 /// Only changes the kernel's state. Returns 0 or an errno value.
 int command_state(Qp& qp, ibv_qp_state state) noexcept;
@@ -191,7 +202,8 @@ int command_state(Qp& qp, ibv_qp_state state) noexcept;
 int check_retry_attributes(const ibv_qp_attr& attr, int mask) noexcept;
 void take_retry_attributes(Qp& qp, const ibv_qp_attr& attr, int mask) noexcept;
 
-// flush.cpp: what a change of state does to requests. With the Cq::lock of the side's queue.
+// flush.cpp: what a change of state does to requests. With the Cq::lock of the side's queue; who
+// forgets has Context::topology too.
 void flush_send(Qp& qp) noexcept;
 void flush_recv(Qp& qp) noexcept;
 void forget_send(Qp& qp) noexcept;
@@ -216,9 +228,12 @@ inline std::byte* send_slot(const Qp& qp, std::uint32_t index) noexcept {
 /// Room for answers in a ring. False: there is none.
 inline bool take_credits(Cq& cq, unsigned count) noexcept {
   const auto wanted = static_cast<std::int32_t>(count);
-  if (cq.credits.fetch_sub(wanted, std::memory_order_acquire) >= wanted) return true;
-  cq.credits.fetch_add(wanted, std::memory_order_relaxed);
-  return false;
+  std::int32_t left = cq.credits.load(std::memory_order_relaxed);
+  do {
+    if (left < wanted) return false;
+  } while (!cq.credits.compare_exchange_weak(left, left - wanted, std::memory_order_acquire,
+                                             std::memory_order_relaxed));
+  return true;
 }
 inline void give_credits(Cq& cq, unsigned count) noexcept {
   cq.credits.fetch_add(static_cast<std::int32_t>(count), std::memory_order_relaxed);
@@ -236,8 +251,9 @@ void remember_piece(std::byte* slot, std::size_t index, const Piece& piece) noex
 bool emit_request(Qp& qp, std::uint32_t index, bool fence) noexcept;
 
 // qp_retry.cpp
-/// What the answer to a request's command means for it. With SendQueue::lock.
-void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept;
+/// What the answer to a request's command means for it. False: no request awaits it, and no place
+/// in the ring was kept for it. With SendQueue::lock.
+bool answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept;
 /// Repeats what is due on the queue pairs of a completion queue. With Cq::lock.
 void repeat_due(Cq& cq) noexcept;
 /// When the earliest repeat of its queue pairs is due; 0: none waits. With Cq::lock.

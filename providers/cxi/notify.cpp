@@ -4,6 +4,8 @@
 //
 // The NIC notifies once for each value of four bits in the software-state word. The value steps
 // when a record is taken from the channel, so a record is neither lost nor given twice.
+#include <algorithm>
+
 #include "command.hpp"
 #include "ethernet/cassini_csrs.hpp"
 #include "internal.hpp"
@@ -24,14 +26,27 @@ void store_sw_state(Cq& cq) noexcept {
 }
 
 void wake_at(Cq& cq, std::uint64_t when_ns) noexcept {
-  if (!cq.has_channel || !cq.armed.load(std::memory_order_relaxed)) return;
+  if (!cq.has_channel) return;
+  // Partner: req_notify_cq() and cq_event() look for work behind their store of `armed`.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!cq.armed.load(std::memory_order_relaxed)) return;
+  // The kernel keeps one time: a later one must not replace an earlier one.
+  Guard guard(cq.wake_lock);
+  if (cq.wake_ns && cq.wake_ns <= when_ns) return;
+  cq.wake_ns = std::max(when_ns, std::uint64_t{1});
   Command<2> command(CXI_OBJECT_EQ, CXI_METHOD_EQ_NOTIFY_AT);
   command.object_in(CXI_ATTR_EQ_NOTIFY_AT_HANDLE, cq.eq_handle);
-  command.in(CXI_ATTR_EQ_NOTIFY_AT_NS, when_ns ? when_ns : std::uint64_t{1});
+  command.in(CXI_ATTR_EQ_NOTIFY_AT_NS, cq.wake_ns);
   if (command.execute(cq.context->ibv.context) == EIO) cq.context->dead = true;
 }
 
 namespace {
+
+/// Who is woken from now on has not been woken yet.
+void forget_wake(Cq& cq) noexcept {
+  Guard guard(cq.wake_lock);
+  cq.wake_ns = 0;
+}
 
 /// Looks for answers on the other queues that serve the sends of this queue's receivers: what is in
 /// their rings already will not wake anybody. Without locks.
@@ -53,6 +68,7 @@ int req_notify_cq(ibv_cq* ibv, int) noexcept {
   // Solicited-only arming wakes for every message: early at times, never too late.
   Cq& cq = cq_of(ibv);
   bool separate_sends = false;
+  forget_wake(cq);
   {
     Guard arm(cq.arm_lock);
     if (cq.arms < 2) cq.arms++;
@@ -86,6 +102,7 @@ int req_notify_cq(ibv_cq* ibv, int) noexcept {
 void cq_event(ibv_cq* ibv) noexcept {
   Cq& cq = cq_of(ibv);
   bool rearmed = false;
+  forget_wake(cq);
   {
     Guard arm(cq.arm_lock);
     cq.next_value = (cq.next_value + 1) & 0xf;
@@ -100,10 +117,12 @@ void cq_event(ibv_cq* ibv) noexcept {
   }
   if (!rearmed) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // as in req_notify_cq()
-  bool waiting = cq.ready_head.load(std::memory_order_acquire) != nullptr;
+  bool waiting = cq.ready_head.load(std::memory_order_acquire) != nullptr ||
+                 cq.retrying.load(std::memory_order_relaxed) != 0 ||
+                 cq.foreign_sends.load(std::memory_order_relaxed) != 0;
   if (!waiting) {
     waiting = true;  // if somebody polls: whether it sees the newest event is not known
-    if (cq.lock.try_lock()) {
+    if (!cq.single_threaded && cq.lock.try_lock()) {
       waiting = static_cast<bool>(cq.ring.peek());
       cq.lock.unlock();
     }
@@ -115,7 +134,7 @@ void async_event(ibv_context* context, ibv_async_event* event) noexcept {
   switch (event->event_type) {
     case IBV_EVENT_QP_FATAL: {
       MutexGuard topology(context_of(context).topology);
-      follow_failure(qp_of(event->element.qp));
+      hear_of_failure(qp_of(event->element.qp));
       break;
     }
     case IBV_EVENT_DEVICE_FATAL:

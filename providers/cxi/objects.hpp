@@ -6,10 +6,12 @@
 //   SendQueue::post_lock  who posts; the builder holds it from wr_start to wr_complete.
 //   Cq::lock            the reader of an event ring. A thread holds at most one.
 //   SendQueue::lock, RecvQueue::lock   requests, and the commands for them. Never both.
-//   Cq::ready_lock, Cq::arm_lock   the list of queues with completions that no event brings; the
-//                       software-state word.
-// A queue pair leaves its queues' lists under the Cq::lock of each, so that who holds it may use
-// any queue pair that it finds there.
+//   Cq::ready_lock, Cq::arm_lock, Cq::wake_lock   the list of queues with completions that no event
+//                       brings; the software-state word; the time at which to be woken.
+// Where a program promises that one thread uses a Cq and everything on it, the Cq has no lock;
+// share() gives it one as soon as something of another thread will look at it. A queue pair leaves
+// its queues' lists under the Cq::lock of each, so that who holds it may use any queue pair that it
+// finds there.
 #pragma once
 
 #include <infiniband/driver.h>
@@ -59,7 +61,8 @@ struct Context {
   pthread_mutex_t keys_mutex;
   LocalKeys local_keys;
   JobKeys job_keys;
-  std::atomic<bool> dead;  // the device is gone
+  std::atomic<bool> dead;               // the device is gone
+  std::atomic<std::uint64_t> asked_ns;  // when a poll has last asked whether it is
   std::uint32_t next_generation;
   std::atomic<Qp*> qps[qp_slots];           // by the slot in user_ptr
   std::atomic<Qp*> receivers[pte_numbers];  // by receive or memory entry
@@ -70,7 +73,7 @@ struct Context {
 
 struct Td {
   ibv_td ibv;
-  std::atomic<unsigned> references;  // parent domains
+  std::atomic<unsigned> references;  // parent domains, completion queues
 };
 
 struct Pd {
@@ -78,9 +81,8 @@ struct Pd {
   Pd* base;  // the domain itself, or the one that a parent domain stands for
   Td* td;    // of a parent domain
   std::atomic<unsigned> references;  // queue pairs, job keys, parent domains
-  bool single_threaded;
-  cxidv_lni* lni;                  // null: the context's own
-  std::atomic<std::uint32_t> pid;  // of its queue pairs; C_PID_ANY before the first one
+  cxidv_lni* lni;                    // null: the context's own
+  std::atomic<std::uint32_t> pid;    // of its queue pairs; C_PID_ANY before the first one
   Staging* staging;  // two, send and receive; made by the first queue pair that needs them
   ibv_mr* staging_mr;
 };
@@ -179,6 +181,8 @@ struct Cq {
   bool has_channel;
   bool timestamps;
   std::atomic<bool> failed_qps;  // a COMMAND_FAILURE was read: the queue pair's state must follow
+  std::atomic<bool> quiet;    // polls find nothing: it is time to see whether the device is there
+  std::uint32_t empty_polls;  // in a row
   bool dead_flushed;
   AwaitedAnswers* awaited;
 
@@ -188,6 +192,7 @@ struct Cq {
   std::uint32_t credits_here;    // answers read from the slot that is partly read
   std::uint32_t credits_passed;  // answers in slots that can be acknowledged
   std::uint32_t acked_slot;
+  std::uint32_t ack_after;  // slots that may be read and not acknowledged
 
   Lock ready_lock;
   std::atomic<Side*> ready_head;
@@ -205,9 +210,13 @@ struct Cq {
   std::uint8_t armed_value;
   std::uint8_t next_value;
   std::uint8_t arms;  // calls of req_notify with next_value
+  Lock wake_lock;
+  std::uint64_t wake_ns;  // when the kernel is to wake who sleeps since the last arming; 0: never
 
   Completion current;  // between start_poll and end_poll
-  bool single_threaded;
+  // Without locks: one thread uses the queue, its queue pairs and what is attached to them.
+  std::atomic<bool> single_threaded;
+  Td* td;  // the thread domain whose thread that is, if it is one's
 };
 
 enum class Progress : std::uint8_t { in_flight, waiting, done };
@@ -411,6 +420,13 @@ inline Context& context_of(ibv_context* context) noexcept {
                                      offsetof(verbs_context, context));
 }
 static_assert(offsetof(Context, ibv) == 0);
+
+/// What is still to come of earlier requests is not taken for the answer to later ones. With
+/// Context::topology and, while events can find the queue pair, SendQueue::lock and Cq::lock.
+inline void begin_generation(Qp& qp) noexcept {
+  qp.generation = ++qp.context->next_generation;
+  qp.user_ptr = user_ptr::qp_slot::encode(qp.slot) | user_ptr::generation::encode(qp.generation);
+}
 
 inline Pd& pd_of(ibv_pd* pd) noexcept {
   return *reinterpret_cast<Pd*>(pd);

@@ -129,7 +129,6 @@ ibv_pd* alloc_parent_domain(ibv_context*, ibv_parent_domain_init_attr* attr) noe
   if (!parent) return null_with_errno(ENOMEM);
   parent->base = pd_of(attr->pd).base;
   parent->td = reinterpret_cast<Td*>(attr->td);
-  parent->single_threaded = attr->td != nullptr;
   parent->base->references++;
   if (parent->td) parent->td->references++;
   ibv_initialize_parent_domain(&parent->ibv, &parent->base->ibv);

@@ -341,10 +341,12 @@ void take_back(Qp& qp) noexcept {
 bool announce(Qp& qp) noexcept {
   SendQueue& send = qp.send;
   bool ended = false;
-  const bool flush = qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS;
+  const bool flush = qp.state.load(std::memory_order_relaxed) != IBV_QPS_RTS ||
+                     qp.context->dead.load(std::memory_order_relaxed);
   for (; send.tail != send.next; send.tail++) {
     SendRequest& request = send.requests[send.tail & send.mask];
-    // The state changed while the builder was at work: what it appended is flushed with the rest.
+    // The state changed, or the device went, while the builder was at work: what it appended is
+    // flushed with the rest.
     if (flush && request.progress == Progress::in_flight) {
       give_credits(*qp.send_cq, request.answers_left);
       finish_request(qp, send.tail, IBV_WC_WR_FLUSH_ERR, 0);

@@ -7,6 +7,7 @@
 #include "internal.hpp"
 #include "mapping.hpp"
 #include "rdma/cxiverbs-abi.h"
+#include "waiting.hpp"
 
 namespace cxi {
 namespace {
@@ -159,8 +160,7 @@ int choose_slot(Qp& qp) noexcept {
   for (std::uint32_t slot = 0; slot < qp_slots; slot++) {
     if (context.qps[slot].load(std::memory_order_relaxed)) continue;
     qp.slot = slot;
-    qp.generation = ++context.next_generation;
-    qp.user_ptr = user_ptr::qp_slot::encode(slot) | user_ptr::generation::encode(qp.generation);
+    begin_generation(qp);
     return 0;
   }
   return ENOSPC;
@@ -193,11 +193,33 @@ int make_room(const Qp& qp, std::uint32_t max_send_wr) noexcept {
   return err ? err : make_room(*qp.recv_cq, side_reserve);
 }
 
+void change_reserve(Cq& cq, std::uint32_t change) noexcept {
+  Guard guard(cq.lock);
+  cq.reserve += change;
+  limit_unacknowledged(cq);
+}
+
 /// Keeps the account of what the kernel has reserved for the queue pair, or has let go of.
 void count_reserve(Qp& qp, bool more) noexcept {
   const std::uint32_t sign = more ? 1 : ~std::uint32_t{0};
-  qp.send_cq->reserve += sign * send_reserve(static_cast<std::uint32_t>(qp.credits));
-  qp.recv_cq->reserve += sign * side_reserve;
+  change_reserve(*qp.send_cq, sign * send_reserve(static_cast<std::uint32_t>(qp.credits)));
+  change_reserve(*qp.recv_cq, sign * side_reserve);
+}
+
+/// Whether one thread posts to the queue pair and polls its completion queues: who is it that would
+/// be kept out?
+bool is_of_one_thread(const Qp& qp, const Td* td) noexcept {
+  const auto is_of_it = [td](const Cq& cq) { return cq.single_threaded && cq.td == td; };
+  return td && is_of_it(*qp.send_cq) && is_of_it(*qp.recv_cq);
+}
+
+/// Who polls one of two completion queues looks at the other one too: queues of different threads
+/// need their locks. With Context::topology, before events can find the queue pair.
+void share_queues(const Qp& qp) noexcept {
+  if (qp.send_cq == qp.recv_cq) return;
+  if (qp.send_cq->td && qp.send_cq->td == qp.recv_cq->td) return;
+  share(*qp.send_cq);
+  share(*qp.recv_cq);
 }
 
 /// Makes events find the queue pair. With Context::topology.
@@ -229,6 +251,22 @@ void leave(Qp& qp) noexcept {
     context.receivers[qp.mem_pte].store(nullptr, std::memory_order_release);
   }
   qp.send_cq->credits.fetch_sub(qp.credits, std::memory_order_relaxed);
+}
+
+/// Other queue pairs may have taken more places in the ring than will be left to them. They are
+/// given back before messages can have them: answers find their places, or have been read. With
+/// Context::topology.
+void settle_places(Cq& cq) noexcept {
+  Waiting waiting(*cq.context);
+  while (cq.credits < 0) {
+    {
+      Guard guard(cq.lock);
+      look_at_answers(cq);
+      acknowledge(cq, true);
+      if (cq.credits + static_cast<std::int32_t>(cq.credits_here) >= 0) return;
+    }
+    if (waiting.pause()) return;
+  }
 }
 
 void take_attributes(Qp& qp, const ibv_qp_init_attr_ex& attr) noexcept {
@@ -279,10 +317,6 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle
     if (const int err = need_staging(*qp.domain)) return err;
   if (has(attr, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
     if (const int err = install_builder(qp, attr.send_ops_flags)) return err;
-  // One thread posts and polls: nobody to be kept out.
-  if (pd_of(attr.pd).single_threaded && qp.send_cq->single_threaded && qp.recv_cq->single_threaded)
-    for (Lock* lock : {&qp.send.post_lock, &qp.send.lock, &qp.recv.lock})
-      lock->set_single_threaded();
 
   MutexGuard topology(context.topology);
   if (const int err = choose_slot(qp)) return err;
@@ -302,6 +336,10 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle
   }
   if (has(attr, IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) qp.ibv.comp_mask |= VERBS_QP_EX;
   qp.ibv.qp.state = IBV_QPS_RTS;
+  share_queues(qp);
+  if (is_of_one_thread(qp, pd_of(attr.pd).td))
+    for (Lock* lock : {&qp.send.post_lock, &qp.send.lock, &qp.recv.lock})
+      lock->set_single_threaded();
   join(qp);
   count_reserve(qp, true);
   qp.domain->references++;
@@ -345,6 +383,7 @@ int destroy_qp(ibv_qp* ibv) noexcept {
     qp.state = IBV_QPS_ERR;
     detach_indexed(qp);
     leave(qp);
+    settle_places(*qp.send_cq);
   }
   const int err = ibv_cmd_destroy_qp(ibv);
   if (err && err != EIO) {

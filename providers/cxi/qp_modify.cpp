@@ -80,6 +80,23 @@ void follow_failure(Qp& qp) noexcept {
   enter_error(qp);
 }
 
+void hear_of_failure(Qp& qp) noexcept {
+  ibv_qp_attr attr = {};
+  ibv_qp_init_attr init = {};
+  struct ibv_query_qp command = {};
+  const int err =
+      ibv_cmd_query_qp(&qp.ibv.qp, &attr, IBV_QP_STATE, &init, &command, sizeof(command));
+  // The program may have seen the failure before, and have reset the queue pair since.
+  if (!err && attr.qp_state != IBV_QPS_ERR) return;
+  if (!qp.send_cq->single_threaded && !qp.recv_cq->single_threaded) return follow_failure(qp);
+  // Only their own thread may touch these queues: its next poll follows.
+  qp.failed = true;
+  for (Cq* cq : {qp.send_cq, qp.recv_cq}) {
+    cq->failed_qps = true;
+    wake_at(*cq, 1);
+  }
+}
+
 int modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) noexcept {
   Qp& qp = qp_of(ibv);
   if (const int err = check_retry_attributes(*attr, mask)) return err;

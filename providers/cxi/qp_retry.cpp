@@ -98,17 +98,10 @@ void finish_request(Qp& qp, std::uint32_t index, ibv_wc_status status,
   count_end(request);
 }
 
-void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept {
-  SendRequest& request = qp.send.requests[index & qp.send.mask];
-  const bool announced = ((index - qp.send.head) & qp.send.mask) < qp.send.tail - qp.send.head;
-  if (!announced || request.progress != Progress::in_flight) return;
-  if (qp.send_cq->timestamps && event.bytes >= cassini::c_event_initiator_long::bytes) {
-    using Long = cassini::c_event_initiator_long;
-    request.timestamp_ns =
-        Long::timestamp_sec::get(event.at) * 1'000'000'000 + Long::timestamp_ns::get(event.at);
-  }
-  note_answer(request, event);
-  if (--request.answers_left > 0) return;
+namespace {
+
+/// Ends a request whose commands have all been answered, or lets it wait for its repeat.
+void end_or_repeat(Qp& qp, std::uint32_t index, SendRequest& request) noexcept {
   if (!request.failed_code) return finish_request(qp, index, IBV_WC_SUCCESS, 0);
   const Outcome outcome = request.failure;
   const unsigned code = request.failed_code;
@@ -123,6 +116,22 @@ void answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept {
     wait_for_repeat(qp, request, delay_ns);
   else
     finish_request(qp, index, outcome.status, code);
+}
+
+}  // namespace
+
+bool answer_request(Qp& qp, std::uint32_t index, EventView event) noexcept {
+  SendRequest& request = qp.send.requests[index & qp.send.mask];
+  const bool announced = ((index - qp.send.head) & qp.send.mask) < qp.send.tail - qp.send.head;
+  if (!announced || request.progress != Progress::in_flight) return false;
+  if (qp.send_cq->timestamps && event.bytes >= cassini::c_event_initiator_long::bytes) {
+    using Long = cassini::c_event_initiator_long;
+    request.timestamp_ns =
+        Long::timestamp_sec::get(event.at) * 1'000'000'000 + Long::timestamp_ns::get(event.at);
+  }
+  note_answer(request, event);
+  if (--request.answers_left == 0) end_or_repeat(qp, index, request);
+  return true;
 }
 
 bool settle_head(SendQueue& send) noexcept {

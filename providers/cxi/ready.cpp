@@ -19,14 +19,15 @@ void push_ready(Side& side) noexcept {
   cq.ready_tail = &side;
 }
 
-void drop_ready(Cq& cq, const Qp& qp) noexcept {
+void drop_ready(Side& gone) noexcept {
+  Cq& cq = *gone.cq;
   Guard guard(cq.ready_lock);
   Side* kept_head = nullptr;
   Side* kept_tail = nullptr;
   for (Side* side = cq.ready_head.load(std::memory_order_relaxed); side;) {
     Side* next = side->next_ready;
     side->next_ready = nullptr;
-    if (side->qp == &qp) {
+    if (side == &gone) {
       side->queued = false;
     } else {
       (kept_tail ? kept_tail->next_ready : kept_head) = side;

@@ -19,6 +19,10 @@ std::uint64_t monotonic_ns() noexcept {
   return read_clock(CLOCK_MONOTONIC);
 }
 
+std::uint64_t coarse_monotonic_ns() noexcept {
+  return read_clock(CLOCK_MONOTONIC_COARSE);
+}
+
 std::uint64_t realtime_ns() noexcept {
   return read_clock(CLOCK_REALTIME);
 }

@@ -15,14 +15,18 @@ constexpr std::uint64_t patience_ns = 10'000'000'000;
 constexpr unsigned short_rounds = 64;
 constexpr unsigned rounds_between_questions = 128;
 
-/// Nobody tells those who wait in a call that the device has gone: they have to ask.
+}  // namespace
+
 bool is_gone(Context& context) noexcept {
+  if (context.dead) return true;
+  const int saved = errno;
   ibv_port_attr port;
-  if (!context.dead && ibv_query_port(&context.ibv.context, 1, &port) == EIO) context.dead = true;
+  struct ibv_query_port command = {};
+  if (ibv_cmd_query_port(&context.ibv.context, 1, &port, &command, sizeof(command)) == EIO)
+    context.dead = true;
+  errno = saved;
   return context.dead;
 }
-
-}  // namespace
 
 Waiting::Waiting(Context& context) noexcept
     : context_(context), deadline_(monotonic_ns() + patience_ns) {}

@@ -8,6 +8,9 @@ namespace cxi {
 
 struct Context;
 
+/// Asks the kernel, unless it is known: nobody tells those who only wait or poll.
+bool is_gone(Context& context) noexcept;
+
 class Waiting {
  public:
   explicit Waiting(Context& context) noexcept;

@@ -64,11 +64,34 @@ TEST_F(Counters, AreSetAddedToAndRead) {
   EXPECT_EQ(value(counter), 42u);
   EXPECT_EQ(ibv_set_comp_cntr(counter.get(), 1ull << 48), EINVAL);
   EXPECT_EQ(ibv_set_err_comp_cntr(counter.get(), 1ull << 48), EINVAL);
+  EXPECT_EQ(ibv_inc_comp_cntr(counter.get(), 1ull << 48), EINVAL);
+  EXPECT_EQ(ibv_inc_err_comp_cntr(counter.get(), 1ull << 48), EINVAL);
+  EXPECT_EQ(value(counter), 42u);
+  EXPECT_EQ(errors(counter), 503u);
   ibv_comp_cntr_caps caps = {};
   ASSERT_EQ(ibv_query_comp_cntr_caps(context.get(), &caps), 0);
   EXPECT_EQ(caps.max_value, (1ull << 48) - 1);
   EXPECT_EQ(caps.supported_qp_attach_ops, sends | receives | reads | writes);
   EXPECT_GT(caps.max_counters, 0u);
+}
+
+TEST_F(Counters, StartAgainBehindTheLargestValue) {
+  CounterPtr counter = create();
+  constexpr std::uint64_t most = (1ull << 48) - 1;
+  ASSERT_EQ(ibv_set_comp_cntr(counter.get(), most), 0);
+  ASSERT_EQ(ibv_set_err_comp_cntr(counter.get(), most), 0);
+  EXPECT_EQ(value(counter), most);
+  EXPECT_EQ(errors(counter), most);
+  ASSERT_EQ(ibv_inc_comp_cntr(counter.get(), 3), 0);
+  ASSERT_EQ(ibv_inc_err_comp_cntr(counter.get(), most), 0);
+  EXPECT_EQ(value(counter), 2u);
+  EXPECT_EQ(errors(counter), most - 1);
+  ASSERT_EQ(ibv_set_comp_cntr(counter.get(), most), 0);
+  ASSERT_EQ(count(source, counter, sends), 0);
+  ASSERT_EQ(receive(target, 1, 500'000, 4096), 0);
+  ASSERT_EQ(send(source, to_target, 1, 0, 64, 0), 0);
+  wait_for(counter, 0);
+  forget_source();
 }
 
 TEST_F(Counters, CountSuccessesWithoutAPoll) {

@@ -143,6 +143,7 @@ class QpOnPaper : public testing::Test {
     cq->acked_slot = 1;
     cq->next_value = 1;
     cq->eqn = 0x21;
+    limit_unacknowledged(*cq);
     install_readers(*cq, std::uint64_t{IBV_WC_STANDARD_FLAGS} | IBV_WC_EX_WITH_IMM64 |
                              IBV_WC_EX_WITH_SRC_ID | IBV_WC_EX_WITH_JOB_ID |
                              IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);

@@ -578,6 +578,22 @@ TEST_F(Limits, QueuesRefuseWhatTheyDoNotHold) {
   EXPECT_EQ(ibv_destroy_cq(cq.get()), EBUSY);
 }
 
+TEST_F(Limits, AQueueWithNextToNoSpareRoomTakesOneMessageAfterAnother) {
+  // The reserve for sends fills the pages of the ring nearly to the end.
+  CqPtr small = create_cq(1);
+  QpOptions many_sends;
+  many_sends.send_wr = 53;
+  QpPtr a = create_qp();
+  QpPtr b = create_qp(many_sends, small.get(), small.get());
+  Ah to_b = address_of(b);
+  for (std::uint64_t id = 0; id < 50; id++) {
+    ASSERT_EQ(receive(b, id, 4096, 64), 0);
+    ASSERT_EQ(send(a, to_b, id, 0, 64), 0);
+    EXPECT_EQ(wait(small.get(), 1)[0].wr_id, id);
+    EXPECT_EQ(wait(1)[0].status, IBV_WC_SUCCESS);
+  }
+}
+
 TEST_F(Limits, MakingAndUnmakingLeavesNothing) {
   // Of the device, which are shared: the memory of the program itself may grow.
   const auto mappings = [] {
@@ -620,6 +636,19 @@ TEST_F(Vanished, DevicesLetAttachedRegionsGoAndKeepWhatIsInUse) {
   qp.reset();
   EXPECT_EQ(ibv_dealloc_job(job.get()), EBUSY);
   EXPECT_EQ(ibv_dealloc_pd(pd.get()), EBUSY);
+}
+
+class Unheard : public OnModel {};
+
+TEST_F(Unheard, WhoOnlyPollsLearnsThatTheDeviceIsGone) {
+  QpPtr a = create_qp();
+  QpPtr b = create_qp();
+  Ah to_b = address_of(b);
+  ASSERT_EQ(receive(a, 1, 4096, 64), 0);
+  ASSERT_EQ(send(a, to_b, 2, 0, 64), 0);  // waits for a receive
+  ASSERT_EQ(std::system(CXI_SIM " set device cxi0 failed"), 0);
+  for (const ibv_wc& wc : wait(2))
+    EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
 }
 
 class Gone : public OnModel {};

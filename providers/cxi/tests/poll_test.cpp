@@ -228,6 +228,51 @@ TEST_F(Sending, EventsOfAnEarlierQueuePairAreDropped) {
   EXPECT_THAT(poll(), IsEmpty());
   nic.answer(user(0), C_RC_OK, 8);
   EXPECT_THAT(polled_ids(), ElementsAre(1));
+  // No place had been kept for them that could be given back.
+  acknowledge(*cq, true);
+  EXPECT_EQ(cq->credits, static_cast<int>(depth));
+}
+
+TEST_F(Sending, AnswersFromBeforeAResetAreDropped) {
+  ASSERT_EQ(send(1, 8), 0);
+  const std::uint64_t early = user(0);
+  forget_send(*qp);
+  for (std::uint64_t id = 2; id <= 5; id++)  // the last one where the first one was
+    ASSERT_EQ(send(id, 8), 0);
+  nic.answer(early, C_RC_OK, 8);
+  for (std::uint32_t index : {1u, 2u, 3u})
+    nic.answer(user(index), C_RC_OK, 8);
+  EXPECT_THAT(polled_ids(), ElementsAre(2, 3, 4));
+  look_at_answers(*cq);
+  nic.answer(early, C_RC_UNDELIVERABLE, 0);
+  look_at_answers(*cq);
+  EXPECT_THAT(poll(), IsEmpty());
+  nic.answer(user(0), C_RC_OK, 8);
+  EXPECT_THAT(polled_ids(), ElementsAre(5));
+  nic.fill(32);
+  poll();
+  acknowledge(*cq, true);
+  EXPECT_EQ(cq->credits, static_cast<int>(depth));
+}
+
+TEST_F(Sending, AnAnswerThatComesTwiceCountsOnce) {
+  ASSERT_EQ(send(1, 8), 0);
+  ASSERT_EQ(send(2, 8), 0);
+  for (unsigned i = 0; i < 3; i++)
+    nic.answer(user(1), C_RC_OK, 8);
+  nic.answer(user(0), C_RC_OK, 8);
+  EXPECT_THAT(polled_ids(), ElementsAre(1, 2));
+  acknowledge(*cq, true);
+  EXPECT_EQ(cq->credits, static_cast<int>(depth));
+}
+
+TEST_F(Sending, CreditsAreTakenAsAWhole) {
+  cq->credits = 3;
+  EXPECT_FALSE(take_credits(*cq, 4));
+  EXPECT_EQ(cq->credits, 3);
+  EXPECT_TRUE(take_credits(*cq, 3));
+  EXPECT_FALSE(take_credits(*cq, 1));
+  EXPECT_EQ(cq->credits, 0);
 }
 
 TEST_F(Sending, BuilderSendsWhatPostSendWould) {
@@ -495,6 +540,57 @@ TEST_F(Flushing, ADeadDeviceFlushesWhatIsOutstanding) {
   EXPECT_EQ(wc[0].status, IBV_WC_WR_FLUSH_ERR);
 }
 
+TEST_F(Flushing, WhatABuilderHadBegunIsFlushedWhenTheDeviceIsGone) {
+  ibv_qp_ex* ex = &qp->ibv.qp_ex;
+  ex->wr_start(ex);
+  ex->wr_id = 5;
+  ex->wr_flags = 0;
+  ex->wr_send(ex);
+  ex->wr_set_ru_addr(ex, &ah->ibv, 0);
+  ex->wr_set_sge(ex, key, reinterpret_cast<std::uintptr_t>(buffer.data()), 8);
+  ex->wr_id = 6;
+  ex->wr_send(ex);
+  ex->wr_set_ru_addr(ex, &ah->ibv, 0);
+  ex->wr_set_sge(ex, key, reinterpret_cast<std::uintptr_t>(buffer.data()), 8);
+  context->dead = true;
+  EXPECT_THAT(poll(), IsEmpty());
+  ASSERT_EQ(ex->wr_complete(ex), 0);
+  EXPECT_EQ(tx_doorbell, 0u);
+  const auto wc = poll();
+  ASSERT_EQ(wc.size(), 2u);
+  EXPECT_EQ(wc[0].wr_id, 5u);
+  EXPECT_EQ(wc[1].wr_id, 6u);
+  for (const ibv_wc& each : wc)
+    EXPECT_EQ(each.status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(cq->credits, static_cast<int>(depth));
+}
+
+TEST_F(Flushing, ForgettingOneDirectionLeavesTheOther) {
+  qp->state = IBV_QPS_ERR;
+  ASSERT_EQ(send(1, 8), 0);
+  ASSERT_EQ(receive(2, 0, 8), 0);
+  forget_send(*qp);
+  EXPECT_THAT(polled_ids(), ElementsAre(2));
+}
+
+TEST_F(Flushing, TheThreadOfAQueueWithoutALockFollowsAFailureItself) {
+  cq->lock.set_single_threaded();
+  cq->single_threaded = true;
+  ASSERT_EQ(send(1, 8), 0);
+  hear_of_failure(*qp);
+  EXPECT_EQ(qp->state, IBV_QPS_RTS);
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_EQ(qp->state, IBV_QPS_ERR);
+  EXPECT_EQ(poll().size(), 1u);
+}
+
+TEST_F(Flushing, AFailureOfAQueueWithALockIsFollowedAtOnce) {
+  ASSERT_EQ(send(1, 8), 0);
+  hear_of_failure(*qp);
+  EXPECT_EQ(qp->state, IBV_QPS_ERR);
+  EXPECT_EQ(poll().size(), 1u);
+}
+
 TEST_F(Flushing, ACommandThatTheNicRefusesEndsTheQueuePair) {
   ASSERT_EQ(send(1, 8), 0);
   ASSERT_EQ(receive(2, 0, 8), 0);
@@ -586,6 +682,48 @@ TEST_F(Notifying, ArmingWhileARecordIsOnItsWayIsNotLost) {
   EXPECT_EQ(Word::spare::decode(sw_state), 2u);
   cq_event(&cq->ibv.cq);
   EXPECT_EQ(Word::spare::decode(sw_state), 2u);
+}
+
+TEST_F(Notifying, ALaterWakeUpDoesNotReplaceAnEarlierOne) {
+  cq->has_channel = true;
+  wake_at(*cq, 700);
+  EXPECT_EQ(cq->wake_ns, 0u);  // nobody sleeps
+  req_notify_cq(&cq->ibv.cq, 0);
+  wake_at(*cq, 700);
+  wake_at(*cq, 900);
+  EXPECT_EQ(cq->wake_ns, 700u);
+  wake_at(*cq, 1);
+  wake_at(*cq, 700);
+  EXPECT_EQ(cq->wake_ns, 1u);
+  cq_event(&cq->ibv.cq);
+  req_notify_cq(&cq->ibv.cq, 0);
+  wake_at(*cq, 900);
+  EXPECT_EQ(cq->wake_ns, 900u);
+}
+
+TEST_F(Notifying, ArmingWhileARecordIsOnItsWayDoesNotForgetRepeats) {
+  cq->has_channel = true;
+  ASSERT_EQ(send(1, 8), 0);
+  nic.answer(user(0), C_RC_ENTRY_NOT_FOUND, 0, true);
+  poll();
+  req_notify_cq(&cq->ibv.cq, 0);
+  EXPECT_GT(cq->wake_ns, 1u);  // the repeat
+  req_notify_cq(&cq->ibv.cq, 0);
+  cq_event(&cq->ibv.cq);
+  EXPECT_EQ(cq->wake_ns, 1u);
+}
+
+TEST_F(Notifying, AQueueWithLittleRoomForMessagesIsAcknowledgedEarly) {
+  constexpr std::uint32_t ring_slots = 16, fixed = 2;
+  for (const auto& [reserve, after] : {std::pair{0u, 2u}, {10u, 2u}, {11u, 1u}, {14u, 1u}}) {
+    cq->reserve = reserve;
+    limit_unacknowledged(*cq);
+    EXPECT_EQ(cq->ack_after, after) << reserve << " of " << ring_slots - fixed;
+  }
+  ASSERT_EQ(receive(1, 0, 8), 0);
+  nic.put({.pte = pte, .buffer_id = 1});
+  poll();
+  EXPECT_EQ(Word::rd_ptr::decode(sw_state), 2u);
 }
 
 TEST_F(Notifying, TheValueComesRoundAfterSixteenRecords) {

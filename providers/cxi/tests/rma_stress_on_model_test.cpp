@@ -40,6 +40,25 @@ TEST_F(Turmoil, AFullQueueOfTheTargetLosesNoImmediate) {
   expect_quiet_and_usable();
 }
 
+TEST_F(Turmoil, AQueuePairThatGoesLeavesPlacesForTheAnswersOfOthers) {
+  constexpr unsigned requests = 64, pieces = 4;
+  Window window(pd.get(), 4096, all_rights);
+  ASSERT_EQ(attach(window), 0);
+  CqPtr shared = create_cq(1);
+  QpPtr goes = create_qp({.send_wr = 256}, shared.get(), shared.get());
+  source = create_qp({.send_wr = requests, .sges = pieces}, shared.get(), shared.get());
+  ibv_sge sges[pieces];
+  for (unsigned i = 0; i < pieces; i++)
+    sges[i] = {local(100 * i), 10, mr->lkey};
+  // More commands than the requests of this queue pair would have brought places for.
+  for (unsigned i = 0; i < requests; i++)
+    ASSERT_EQ(rma_list(IBV_WR_RDMA_WRITE, i, sges, pieces, window.mr()->rkey64, 0, 0), 0) << i;
+  goes.reset();
+  ASSERT_EQ(rma(IBV_WR_RDMA_WRITE, 0, 8, window.mr()->rkey64, 0), 0);
+  EXPECT_EQ(wait(shared.get(), 1)[0].status, IBV_WC_SUCCESS);
+  source.reset();
+}
+
 TEST_F(Turmoil, ARegionThatGoesCutsWritesOffAndHarmsNobody) {
   std::vector<std::uint8_t> memory(256 * 1024);
   for (unsigned round = 0; round < 40; round++) {
