@@ -14,7 +14,7 @@ cd "$(dirname "$0")"
 
 build_dir=${CXV_BUILD_DIR:-build}
 
-build_packages=(cmake g++ libcli11-dev libfmt-dev libgmock-dev libgtest-dev libnl-3-dev
+build_packages=(cmake g++ libcap-ng-dev libcli11-dev libfmt-dev libgmock-dev libgtest-dev libnl-3-dev
   libnl-route-3-dev ninja-build pandoc pkg-config python3)
 # Compilers and tools of the tests and benchmarks, the programs of the distribution that run on our
 # library, and the kernel that libibverbs meets in a virtual machine.
