@@ -388,6 +388,7 @@ int destroy_qp(ibv_qp* ibv) noexcept {
   const int err = ibv_cmd_destroy_qp(ibv);
   if (err && err != EIO) {
     MutexGuard topology(qp.context->topology);
+    choose_slot(qp);  // another queue pair may have the old one; there are more than queue pairs
     join(qp);
     return err;
   }
