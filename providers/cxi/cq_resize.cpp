@@ -81,6 +81,17 @@ void go_on_in(Cq& cq, std::byte* ring, std::uint64_t bytes) noexcept {
   cq.credits_here = cq.credits_passed = 0;
 }
 
+/// What must be done once the NIC has switched: should there be no memory for it, there may be in a
+/// moment.
+template <class Step>
+int insist(Cq& cq, Step step) noexcept {
+  Waiting waiting(*cq.context);
+  int err = step();
+  while (err == ENOMEM && !waiting.pause())
+    err = step();
+  return err;
+}
+
 /// With Context::topology and Cq::lock. On an error the queue is as before, unless the device is
 /// gone.
 int change_ring(Cq& cq, std::uint32_t cqe, std::uint32_t reserve) noexcept {
@@ -93,22 +104,25 @@ int change_ring(Cq& cq, std::uint32_t cqe, std::uint32_t reserve) noexcept {
   if (!ring) return ENOMEM;
   Owned<std::byte> carried(static_cast<std::byte*>(std::malloc(cq.ring.carry_room())));
   cxi_abi_eq_info info = {};
+  const int cqe_before = cq.ibv.cq.cqe;
   int err = carried ? command_resize(cq, cqe, reserve, info) : ENOMEM;
   if (err) {
     unmap_cookie(ring, bytes);
     if (err == EIO) cq.context->dead = true;
     return err;
   }
+  const ibv_context& context = cq.context->ibv.context;
   if (info.ring_bytes != bytes) {
     unmap_cookie(ring, bytes);
-    err = map_cookie(cq.context->ibv.context, info.ring_cookie, info.ring_bytes, ring);
+    err = insist(cq, [&] { return map_cookie(context, info.ring_cookie, info.ring_bytes, ring); });
   } else {
-    err = map_cookie_at(cq.context->ibv.context, info.ring_cookie, bytes, ring);
+    err = insist(cq, [&] { return map_cookie_at(context, info.ring_cookie, bytes, ring); });
   }
   cq.ring.begin_carry(carried.release(), cq.credits_here);
   if (err || !empty_ring(cq)) {
     // Events that we cannot see: as good as a device that is gone.
     cq.context->dead = true;
+    cq.ibv.cq.cqe = cqe_before;
     if (ring) unmap_cookie(ring, info.ring_bytes);
     return EIO;
   }
@@ -116,7 +130,8 @@ int change_ring(Cq& cq, std::uint32_t cqe, std::uint32_t reserve) noexcept {
   const std::uint32_t old_bytes = cq.ring.bytes();
   go_on_in(cq, ring, info.ring_bytes);
   unmap_cookie(old, old_bytes);
-  if (command_complete(cq) == EIO) cq.context->dead = true;
+  // Before that the kernel allows no other change.
+  if (insist(cq, [&] { return command_complete(cq); }) == EIO) cq.context->dead = true;
   return 0;
 }
 

@@ -121,6 +121,23 @@ void add_queues(std::vector<Call>& calls) {
   calls.push_back(eq("create_eq_with_channel", [](World& world) {
     return try_eq_of(world.lni.get(), world.native_channel.get(), 64);
   }));
+  Call resize = {"resize_eq",
+                 [](World& world) {
+                   return cxidv_resize_eq(world.eq.get(), world.eq->byte_size == 4096 ? 512 : 64);
+                 },
+                 [](World& world) {
+                   // The queue crosses over when it reads that the NIC has.
+                   const std::uint32_t before = world.eq->byte_size;
+                   do {
+                     errno = 0;
+                     EXPECT_EQ(cxidv_eq_peek(world.eq.get()), nullptr);
+                     if (errno == EIO) return EIO;
+                   } while (world.eq->byte_size == before);
+                   return 0;
+                 },
+                 Effect::change, false};
+  resize.insists = true;
+  calls.push_back(resize);
   calls.push_back(cmdq("create_cmdq_target", 0));
   calls.push_back(cmdq("create_cmdq_transmit", CXIDV_CMDQ_TRANSMIT));
   calls.push_back(cmdq("create_cmdq_triggered", CXIDV_CMDQ_TRANSMIT | CXIDV_CMDQ_TRIGGERED));

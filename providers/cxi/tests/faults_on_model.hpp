@@ -129,7 +129,8 @@ struct Call {
   std::function<int(World&)> undo;
   Effect effect;
   bool allocates;
-  bool commands = true;  // what may fail is in the kernel
+  bool commands = true;   // what may fail is in the kernel
+  bool insists = false;   // what the kernel cannot do once it does the next time
 };
 inline void PrintTo(const Call& call, std::ostream* out) {
   *out << call.name;

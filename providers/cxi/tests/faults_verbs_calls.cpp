@@ -230,6 +230,15 @@ void add_queues(std::vector<Call>& calls) {
   calls.push_back(cq("create_cq_ex", [](World& world) {
     return extended_cq(world, world.channel.get(), IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
   }));
+  Call resize = asks("resize_cq", [](World& world) {
+    const int cqe = world.fresh_cq->cqe;
+    const int err = ibv_resize_cq(world.fresh_cq.get(), cqe == 500 ? 50 : 500);
+    EXPECT_EQ(world.fresh_cq->cqe == cqe, err != 0);
+    return err;
+  });
+  resize.allocates = true;
+  resize.insists = true;
+  calls.push_back(resize);
   calls.push_back(asks("modify_cq", [](World& world) {
     ibv_modify_cq_attr attr = {};
     attr.attr_mask = IBV_CQ_ATTR_MODERATE;
@@ -242,6 +251,12 @@ void add_queues(std::vector<Call>& calls) {
     return try_create_qp(world.pd.get(), world.cq.get(), world.fresh_cq.get(), world.key.get(),
                          {.send_wr = 0, .sges = 1});
   }));
+  Call large = qp("create_qp_ex_that_needs_room", [](World& world) {
+    return try_create_qp(world.pd.get(), world.fresh_cq.get(), world.fresh_cq.get(),
+                         world.key.get(), {.send_wr = 1000, .sges = 1});
+  });
+  large.insists = true;
+  calls.push_back(large);
   calls.push_back(qp("create_qp_ex_with_lists", [](World& world) {
     return try_create_qp(world.fresh_pd.get(), world.cq.get(), world.cq.get(),
                          world.fresh_key.get(), {.sges = 8});
