@@ -68,6 +68,28 @@ TEST_F(Entries, AreMappedAtIndicesThatAreFree) {
   EXPECT_EQ(cxidv_map_pte(pte.get(), nullptr, 0, 0), EINVAL);
 }
 
+TEST_F(Entries, HaveNoMorePlacesThanTheNicHas) {
+  constexpr std::uint32_t places = 2560, in_a_domain = 256;
+  PtePtr pte = make_pte(lni, eq.get()), other = make_pte(lni, eq.get());
+  std::vector<DomainPtr> domains;
+  for (std::uint32_t at = 0; at < places; at += in_a_domain) {
+    domains.push_back(make_domain(lni));
+    for (std::uint32_t index = 0; index < in_a_domain; index++)
+      ASSERT_EQ(cxidv_map_pte(pte.get(), domains.back().get(), index, 0), 0);
+  }
+  EXPECT_EQ(cxidv_map_pte(other.get(), domain.get(), 7, 0), ENOSPC);
+  EXPECT_EQ(cxidv_map_pte(other.get(), domain.get(), 7, CXIDV_MAP_MULTICAST), ENOSPC);
+  EXPECT_EQ(cxidv_unmap_pte(other.get(), domain.get(), 7, 0), EINVAL);
+  ASSERT_EQ(cxidv_unmap_pte(pte.get(), domains[3].get(), 9, 0), 0);
+  EXPECT_EQ(cxidv_map_pte(other.get(), domain.get(), 7, 0), 0);
+  EXPECT_EQ(cxidv_map_pte(pte.get(), domains[3].get(), 9, 0), ENOSPC);
+  EXPECT_EQ(cxidv_unmap_pte(other.get(), domain.get(), 7, 0), 0);
+  EXPECT_EQ(cxidv_map_pte(pte.get(), domains[3].get(), 9, 0), 0);
+  for (const DomainPtr& each : domains)
+    for (std::uint32_t index = 0; index < in_a_domain; index++)
+      ASSERT_EQ(cxidv_unmap_pte(pte.get(), each.get(), index, 0), 0);
+}
+
 TEST_F(Entries, AreMappedForMulticastOnce) {
   PtePtr pte = make_pte(lni), other = make_pte(lni);
   ASSERT_EQ(cxidv_map_pte(pte.get(), domain.get(), 77 << 5 | 3, CXIDV_MAP_MULTICAST), 0);

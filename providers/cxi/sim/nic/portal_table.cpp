@@ -3,11 +3,13 @@
 
 #include <cerrno>
 
+#include "ethernet/cassini_csrs.hpp"
 #include "ethernet/cassini_user_defs.h"
 
 namespace sim::nic {
 namespace {
 
+constexpr size_t places = cassini::csr::c_rmu_cfg_portal_list_x::csr_entries;
 constexpr uint64_t multicast_flag = uint64_t{1} << 40;
 
 uint64_t key_of(uint16_t vni, uint32_t place, bool multicast) {
@@ -17,7 +19,9 @@ uint64_t key_of(uint16_t vni, uint32_t place, bool multicast) {
 }  // namespace
 
 int PortalTable::insert(uint16_t vni, uint64_t key, unsigned pte) {
-  if (!entries_.try_emplace(key, pte).second) return EEXIST;
+  if (entries_.contains(key)) return EEXIST;
+  if (entries_.size() == places) return ENOSPC;
+  entries_.emplace(key, pte);
   vnis_[vni]++;
   return 0;
 }

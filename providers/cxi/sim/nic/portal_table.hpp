@@ -27,7 +27,8 @@ struct PortalEntry {
 
 class PortalTable {
  public:
-  /// Adds a look-up; EEXIST: the place is taken.
+  /// Adds a look-up. EEXIST: the place is taken; ENOSPC: the NIC has no room for more (behaviour
+  /// 1.4).
   int map(uint16_t vni, uint32_t endpoint, unsigned pte);
   int map_multicast(uint16_t vni, uint32_t mcast, unsigned pte);
   /// Returns the entry that was mapped there.
