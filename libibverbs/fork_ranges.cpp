@@ -25,6 +25,8 @@ void ForkRanges::merge(size_t first, size_t last) noexcept {
 }
 
 int ForkRanges::add(uintptr_t start, size_t length) noexcept {
+  // Neighbours share a bound, or lose one between them, until one of them goes again.
+  if (!bounds_.reserve(2 * (added_ + 1))) return ENOMEM;
   size_t first, last;
   if (!split(start, first)) return ENOMEM;
   if (!split(start + length, last)) {
@@ -45,6 +47,7 @@ int ForkRanges::add(uintptr_t start, size_t length) noexcept {
   for (size_t i = first; i < last; i++)
     bounds_[i].users++;
   merge(first, last);
+  added_++;
   return 0;
 }
 
@@ -63,6 +66,7 @@ int ForkRanges::remove(uintptr_t start, size_t length, size_t page_size) noexcep
     for (; from < to; from += page_size)
       advise_(from, page_size, MADV_DOFORK);
   }
+  if (added_) added_--;
   merge(first, last);
   return 0;
 }

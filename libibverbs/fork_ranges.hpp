@@ -18,7 +18,7 @@ class ForkRanges {
   explicit constexpr ForkRanges(Advise advise) noexcept : advise_(advise) {}
 
   // One more, or one less, user of [start, start + length). When a range cannot be kept out,
-  // nothing has changed. Giving ranges back never fails but for memory.
+  // nothing has changed. Giving back what was added never fails.
   int add(uintptr_t start, size_t length) noexcept;
   int remove(uintptr_t start, size_t length, size_t page_size) noexcept;
 
@@ -36,6 +36,7 @@ class ForkRanges {
   void merge(size_t first, size_t last) noexcept;
 
   GlobalArray<Bound> bounds_;
+  size_t added_ = 0;  // and not given back: each has at most two bounds
   Advise advise_;
 };
 

@@ -67,15 +67,22 @@ class GlobalArray {
     room_ = 0;
   }
 
-  // False, and nothing changed, when memory is short.
+  // Room for so many items. False, and nothing changed, when memory is short.
+  [[nodiscard]] bool reserve(size_t count) noexcept {
+    if (count <= room_) return true;
+    size_t room = room_ ? room_ : 8;
+    while (room < count)
+      room *= 2;
+    auto* items = static_cast<T*>(reallocarray(items_, room, sizeof(T)));
+    if (!items) return false;
+    items_ = items;
+    room_ = room;
+    return true;
+  }
+
+  // One more item, on the same terms.
   [[nodiscard]] bool push(const T& item) noexcept {
-    if (size_ == room_) {
-      size_t room = room_ ? 2 * room_ : 8;
-      auto* items = static_cast<T*>(reallocarray(items_, room, sizeof(T)));
-      if (!items) return false;
-      items_ = items;
-      room_ = room;
-    }
+    if (!reserve(size_ + 1)) return false;
     items_[size_++] = item;
     return true;
   }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <malloc.h>
-#include <rdma/rdma_user_ioctl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -35,6 +34,8 @@ struct Plan {
   bool struck;
 };
 thread_local Plan plan;
+
+thread_local MoreKernel* more_kernel;
 
 std::atomic<long> allocations;
 std::atomic<long> mapped_bytes;
@@ -83,6 +84,14 @@ void Fault::stop() noexcept {
 bool Fault::end() noexcept {
   stop();
   return plan.struck;
+}
+
+MoreKernel::MoreKernel() noexcept {
+  more_kernel = this;
+}
+
+MoreKernel::~MoreKernel() {
+  more_kernel = nullptr;
 }
 
 Pause::Pause() noexcept : was_active_(plan.active) {
@@ -158,11 +167,22 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
   if (request == RDMA_VERBS_IOCTL && strikes(Source::kernel)) return -1;
-  return static_cast<int>(syscall(SYS_ioctl, fd, request, argument));
+  const int result = static_cast<int>(syscall(SYS_ioctl, fd, request, argument));
+  if (request != RDMA_VERBS_IOCTL || !more_kernel) return result;
+  const int error =
+      more_kernel->command(*static_cast<ib_uverbs_ioctl_hdr*>(argument), result ? errno : 0);
+  if (error) errno = error;
+  return error ? -1 : 0;
 }
 
 void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
   if (strikes(fd < 0 ? Source::memory : Source::kernel)) return MAP_FAILED;
+  if (more_kernel && fd >= 0) {
+    if (const int memory = more_kernel->memory_of(offset); memory >= 0) {
+      fd = memory;
+      offset = 0;
+    }
+  }
   const long result = syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
   if (result == -1) return MAP_FAILED;
   // What takes the place of another mapping adds nothing.

@@ -4,6 +4,9 @@
 // (faults.cpp).
 #pragma once
 
+#include <rdma/rdma_user_ioctl.h>
+#include <sys/types.h>
+
 #include <cstddef>
 
 namespace faults {
@@ -30,6 +33,21 @@ class Fault {
   bool end() noexcept;
   /// The same, for those who do not have the fault at hand.
   static void stop() noexcept;
+};
+
+/// A kernel with more in it than the one at hand. While it lives, it sees each command of this
+/// thread after the kernel at hand has answered it, and each mapping of a uverbs file before.
+class MoreKernel {
+ public:
+  MoreKernel() noexcept;
+  MoreKernel(const MoreKernel&) = delete;
+  MoreKernel& operator=(const MoreKernel&) = delete;
+  virtual ~MoreKernel();
+
+  /// What becomes of the command: 0 or an errno value. May change the answer in memory.
+  virtual int command(ib_uverbs_ioctl_hdr& header, int error) = 0;
+  /// Memory that is mapped in place of the file's, by descriptor; -1: the file is mapped.
+  virtual int memory_of(off_t cookie) = 0;
 };
 
 /// While it lives, nothing fails, and nothing is counted as a step.

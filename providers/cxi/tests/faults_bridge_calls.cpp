@@ -18,6 +18,14 @@ std::vector<Call> bridge_calls() {
     return try_qp(world.pd.get(), world.cq.get(), world.cq.get(), world.key.get(),
                   world.own_cp.get());
   }));
+  Call query = asks("query_pd", [](World& world) {
+    cxidv_pd_info info = {};
+    const int err = cxidv_query_pd(world.other_pd.get(), &info, sizeof info);
+    EXPECT_EQ(info.lni == nullptr, err != 0);
+    return err;
+  });
+  query.allocates = true;  // the structure of the context's logical NI, once
+  calls.push_back(query);
   return calls;
 }
 

@@ -87,6 +87,7 @@ struct World {
   Context context{made(open_on("cxi0", 0), "open")};
   Context other{made(open_on("cxi0", 0), "open")};
   LniPtr lni{made(cxidv_create_lni(context.get(), nullptr), "lni")};
+  Pd other_pd{made(ibv_alloc_pd(other.get()), "pd")};
   Pd pd{made(ibv_alloc_pd(context.get()), "pd")};
   Pd fresh_pd{made(ibv_alloc_pd(context.get()), "pd")};  // no queue pair has needed more of it yet
   Job job{made(try_job(context.get(), first_vni, 16), "job")};
@@ -129,8 +130,8 @@ struct Call {
   std::function<int(World&)> undo;
   Effect effect;
   bool allocates;
-  bool commands = true;   // what may fail is in the kernel
-  bool insists = false;   // what the kernel cannot do once it does the next time
+  bool commands = true;  // what may fail is in the kernel
+  bool insists = false;  // what the kernel cannot do once it does the next time
 };
 inline void PrintTo(const Call& call, std::ostream* out) {
   *out << call.name;

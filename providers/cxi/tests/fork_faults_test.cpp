@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Memory that is kept out of children while there is no memory to remember it by.
+#include <gtest/gtest.h>
+#include <infiniband/driver.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "faults.hpp"
+
+namespace {
+
+using faults::Fault;
+using faults::Source;
+
+constexpr unsigned pages = 64;
+
+class Forking : public testing::Test {
+ protected:
+  Forking() {
+    for (unsigned n = 1;; n++) {
+      Fault fault(Source::memory, n, ENOMEM);
+      const int err = ibv_fork_init();
+      if (!fault.end()) {
+        EXPECT_EQ(err, 0);
+        break;
+      }
+      // Where the kernel says that it needs no protection the library does not ask for memory.
+      EXPECT_TRUE(err == 0 || err == ENOMEM) << err;
+      if (!err) break;
+    }
+  }
+  ~Forking() override { munmap(memory, pages * page); }
+  char* at(unsigned i) { return memory + i * page; }
+
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  char* memory = static_cast<char*>(
+      mmap(nullptr, pages* page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+};
+
+TEST_F(Forking, PagesAreKeptOutOrNothingIsChanged) {
+  for (unsigned i = 0; i < pages; i++) {
+    for (unsigned n = 1;; n++) {
+      Fault fault(Source::memory, n, ENOMEM);
+      errno = 0;
+      const int failed = ibv_dontfork_range(at(i), page);
+      const int err = errno;
+      if (!fault.end()) {
+        EXPECT_EQ(failed, 0);
+        break;
+      }
+      EXPECT_EQ(failed, -1);
+      EXPECT_EQ(err, ENOMEM);
+    }
+  }
+  // Each second one leaves a hole that was not there before.
+  unsigned refused = 0;
+  Fault fault(Source::memory, 1, ENOMEM, true);
+  for (unsigned first : {0u, 1u})
+    for (unsigned i = first; i < pages; i += 2)
+      refused += ibv_dofork_range(at(i), page) != 0;
+  EXPECT_FALSE(fault.end());
+  EXPECT_EQ(refused, 0u);
+}
+
+}  // namespace
