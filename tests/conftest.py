@@ -22,9 +22,12 @@ NO_LAUNCHER = {"CXI_LAUNCHED_BY_EXAMPLE": "1"}
 PAIR = r"""
 server=$1 client=$2
 eval "$server" >"$TMPDIR/server" 2>&1 & pid=$!
-for _ in $(seq 200); do
+while :; do
   output=$(eval "$client" 2>&1); status=$?
-  case $output in *"no connection"*) kill -0 $pid 2>/dev/null || break; sleep 0.05;; *) break;; esac
+  case $output in
+    *"no connection"* | *"Connection refused"*) kill -0 $pid 2>/dev/null || break; sleep 0.05 ;;
+    *) break ;;
+  esac
 done
 wait $pid; server_status=$?
 cat "$TMPDIR/server"; rm "$TMPDIR/server"
@@ -34,10 +37,17 @@ exit $status
 """
 
 
+TAKEN = []
+
+
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("", 0))
-        return listener.getsockname()[1]
+    """A port that nobody else gets as long as this process lives, and that a server can listen at."""
+    holder = socket.socket()
+    holder.bind(("", 0))
+    # Only afterwards: the kernel gives no port to others whose holder would not have shared it then.
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    TAKEN.append(holder)
+    return holder.getsockname()[1]
 
 
 class Cassini:

@@ -12,7 +12,7 @@ from conftest import BUILD, NO_LAUNCHER, free_port, succeeded
 SURVIVOR = r"""
 victim=$1 port=$2 pingpong=$3; shift 3
 "$pingpong" -d cxi0 -p "$port" "$@" >"$TMPDIR/server" 2>"$TMPDIR/server.err" & server=$!
-for _ in $(seq 200); do
+while kill -0 $server; do
   "$pingpong" -d cxi1 -p "$port" "$@" localhost >"$TMPDIR/client" 2>"$TMPDIR/client.err" & client=$!
   until grep -q remote "$TMPDIR/client" || ! kill -0 $client; do sleep 0.05; done
   grep -q remote "$TMPDIR/client" && break
@@ -65,7 +65,8 @@ def test_a_peer_that_dies_is_not_waited_for(cassini, victim, mode):
         "bash", "-c", SURVIVOR, "survivor", victim, free_port(), program, "-n", 10000000, *mode
     )
     assert result.returncode == 1
-    assert "the peer has ended" in result.stdout and len(result.stdout.splitlines()) == 1
+    # A message that a slow machine had not sent until the end of the victim fails.
+    assert re.search("the peer (has ended|is gone)", result.stdout) and len(result.stdout.splitlines()) == 1
 
 
 def test_a_job_that_is_not_granted_is_explained(cassini):

@@ -2,6 +2,7 @@
 // Contents of sysfs files and of the configuration: the parsers alone, and a scan of a tree whose
 // files hold whatever the fuzzer thinks of.
 #include <fuzzer/FuzzedDataProvider.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,10 +60,18 @@ struct Tree {
     fs::create_directories(fs::path(root) / "nodes/uverbs0");
   }
 
+  // One that was killed, or has found a fault, leaves its tree: the next one takes it away.
   static std::string make_root() {
-    char path[] = "/tmp/sysfs-fuzzer-XXXXXX";
-    must(mkdtemp(path));
-    static std::string kept = path;
+    const std::string prefix = fs::temp_directory_path() / "sysfs-fuzzer-";
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path())) {
+      const std::string path = entry.path();
+      if (!path.starts_with(prefix)) continue;
+      const pid_t owner = atoi(path.c_str() + prefix.size());
+      if (owner == getpid() || kill(owner, 0) != 0) fs::remove_all(entry, ignored);
+    }
+    static std::string kept = prefix + std::to_string(getpid());
+    must(fs::create_directory(kept));
     atexit([] { fs::remove_all(kept); });
     return kept;
   }

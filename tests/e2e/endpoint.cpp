@@ -253,6 +253,14 @@ int Endpoint::post_recv(uint64_t wr_id, size_t bytes, size_t at) {
   return ibv_post_recv64(qp_.get(), &wr, &bad);
 }
 
+void Endpoint::wait_until_posted() {
+  Owned<ibv_mr, ibv_dereg_mr> mr(
+      ibv_reg_mr(pd_.get(), buffer_.data(), buffer_.size(), IBV_ACCESS_LOCAL_WRITE));
+  if (!mr) fail("register memory", errno);
+  if (int err = ibv_attach_mr(qp_.get(), mr.get())) fail("attach memory", err);
+  if (int err = ibv_detach_mr(qp_.get(), mr.get())) fail("detach memory", err);
+}
+
 int Endpoint::post(const Request& request) {
   Remote there{0, 0, guard + request.remote_at};
   if (request.remote) {

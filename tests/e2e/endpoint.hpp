@@ -141,6 +141,10 @@ class Endpoint {
   std::span<const uint8_t> guarded() const { return buffer_; }
 
   int post_recv(uint64_t wr_id, size_t bytes, size_t at = 0);
+  // Waits until the NIC has the receives that were posted: it executes the commands of a queue in
+  // order, and attaching waits for its own. What a peer sends earlier may be refused; it is
+  // repeated then, behind what was sent later.
+  void wait_until_posted();
   int post(const Request& request);
   enum class Immediate { none, imm32, imm64 };
   // Through ibv_post_send where builders is false (then no 64-bit immediate data).

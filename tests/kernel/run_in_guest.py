@@ -7,13 +7,14 @@ says what. CXV_GUEST_ROOT names a folder with an unpacked kernel package in plac
 """
 
 import argparse
+import ctypes
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
 
 import guest_kernel
 import initramfs
@@ -29,6 +30,7 @@ PACKAGES = {
     "ip": "iproute2",
 }
 HERE = pathlib.Path(__file__).resolve().parent
+PR_SET_PDEATHSIG = 1
 
 
 class Skip(Exception):
@@ -85,20 +87,45 @@ def build_initramfs(args, tools, kernel):
     return fs.archive()
 
 
-def boot(tools, kernel, archive, folder):
+def memory_file(name, content=b""):
+    """A file that nobody has to remove."""
+    # pylint: disable-next=consider-using-with  # the caller has use for it as long as QEMU runs
+    stream = open(os.memfd_create(name), "r+b", buffering=0)
+    stream.write(content)
+    return stream
+
+
+def path_of(stream):
+    """The name of a memory file in a process that has inherited it."""
+    return f"/proc/self/fd/{stream.fileno()}"
+
+
+def end_with_parent():
+    """In a child: it does not outlive who started it, however that ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def boot(tools, kernel, archive):
     """Runs the guest until it switches itself off; returns what it printed, and the console."""
-    initrd, printed, console = (folder / name for name in ("initrd", "printed", "console"))
-    initrd.write_bytes(archive)
+    files = [memory_file("initrd", archive), memory_file("printed"), memory_file("console")]
+    initrd, printed, console = files
     command = [tools["qemu-system-x86_64"], "-nodefaults", "-no-user-config", "-display", "none"]
     command += ["-no-reboot", "-m", "1024", "-smp", "2", "-cpu", "max"]
     # Not KVM even where it is offered: nested in another guest it fails in more ways than it helps.
     command += ["-accel", "tcg,thread=multi"]
-    command += ["-serial", f"file:{console}", "-serial", f"file:{printed}"]
-    command += ["-kernel", kernel.image, "-initrd", initrd]
+    command += ["-serial", f"file:{path_of(console)}", "-serial", f"file:{path_of(printed)}"]
+    command += ["-kernel", kernel.image, "-initrd", path_of(initrd)]
     command += ["-append", "console=ttyS0 panic=-1 quiet mitigations=off"]
     trouble = ""
     try:
-        subprocess.run(command, timeout=TIMEOUT_S, check=True, stdin=subprocess.DEVNULL)
+        subprocess.run(
+            command,
+            timeout=TIMEOUT_S,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            pass_fds=[stream.fileno() for stream in files],
+            preexec_fn=end_with_parent,  # pylint: disable=subprocess-popen-preexec-fn
+        )
     except subprocess.TimeoutExpired:
         trouble = f"the guest was still busy after {TIMEOUT_S} s"
     except subprocess.CalledProcessError as error:
@@ -106,9 +133,10 @@ def boot(tools, kernel, archive, folder):
     return text_of(printed), text_of(console), trouble
 
 
-def text_of(file):
+def text_of(stream):
     """What came over a serial line."""
-    return file.read_text(errors="replace").replace("\r", "") if file.exists() else ""
+    stream.seek(0)
+    return stream.read().decode(errors="replace").replace("\r", "")
 
 
 def sections(printed):
@@ -244,8 +272,7 @@ def main():
     except Skip as skip:
         print(f"SKIPPED: {skip}")
         return SKIP
-    with tempfile.TemporaryDirectory(prefix="cxv-guest-") as folder:
-        printed, console, trouble = boot(tools, kernel, archive, pathlib.Path(folder))
+    printed, console, trouble = boot(tools, kernel, archive)
     print(printed)
     faults = judge(printed, trouble)
     if faults:

@@ -2,6 +2,7 @@
 #include "fake_sysfs.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -77,6 +78,12 @@ void FakeSysfs::set_device(const std::string& name, const char* file, std::strin
 
 void FakeSysfs::set_version(std::string_view content) {
   write(root_ / "class/infiniband_verbs/abi_version", content);
+}
+
+void end_with(int status) {
+  std::error_code ignored;
+  fs::remove_all(FakeSysfs::instance().root_, ignored);
+  _exit(status);
 }
 
 }  // namespace stress

@@ -27,16 +27,16 @@ int devices() {
 }
 
 TEST_F(Providers, ThatAreNotThereAreReportedAndDoNotStopOthers) {
-  EXPECT_EXIT(_exit(devices()), ExitedWithCode(1), "couldn't load driver '/no/such/provider'");
-  EXPECT_EXIT(_exit(devices()), ExitedWithCode(1), "couldn't load driver 'nosuchname'");
+  EXPECT_EXIT(end_with(devices()), ExitedWithCode(1), "couldn't load driver '/no/such/provider'");
+  EXPECT_EXIT(end_with(devices()), ExitedWithCode(1), "couldn't load driver 'nosuchname'");
 }
 
 TEST_F(Providers, ThatAreNoLibrariesAreReportedAndDoNotStopOthers) {
-  EXPECT_EXIT(_exit(devices()), ExitedWithCode(1), "couldn't load driver '.*libgarbage'");
+  EXPECT_EXIT(end_with(devices()), ExitedWithCode(1), "couldn't load driver '.*libgarbage'");
 }
 
 TEST_F(Providers, ThatNeedMoreThanThereIsAreReportedAndDoNotStopOthers) {
-  EXPECT_EXIT(_exit(devices()), ExitedWithCode(1),
+  EXPECT_EXIT(end_with(devices()), ExitedWithCode(1),
               "couldn't load driver '.*libunresolved'.*verbs_function_of_another_library");
 }
 
@@ -57,7 +57,7 @@ TEST_F(Providers, ThatDoNotSpeakTheAbiOfADeviceLeaveItOut) {
   sysfs.add(1, "fake1");
   sysfs.set_uverbs(1, "abi_version", "9\n");
   EXPECT_THAT(DeviceList().names(), ElementsAre("fake0"));
-  EXPECT_EXIT(_exit(devices()), ExitedWithCode(1),
+  EXPECT_EXIT(end_with(devices()), ExitedWithCode(1),
               "Driver fake does not support the kernel ABI of 9 .*fake1");
 }
 
@@ -65,7 +65,7 @@ TEST_F(Providers, ThatDoNotKnowADeviceLeaveItOut) {
   sysfs.add(1, "unheard");
   EXPECT_THAT(DeviceList().names(), ElementsAre("fake0"));
   setenv("IBV_SHOW_WARNINGS", "1", 1);
-  EXPECT_EXIT(_exit(devices()), ExitedWithCode(1),
+  EXPECT_EXIT(end_with(devices()), ExitedWithCode(1),
               "no userspace device-specific driver found for uverbs1");
   unsetenv("IBV_SHOW_WARNINGS");
 }

@@ -146,20 +146,21 @@ class Version : public Sysfs {};
 
 TEST_F(Version, OfAnotherInterfaceIsRefused) {
   for (const char* version : {"2\n", "7\n", "4294967295\n"})
-    EXPECT_EXIT(_exit(error_with_version(version)), testing::ExitedWithCode(ENOSYS), "kernel ABI")
+    EXPECT_EXIT(end_with(error_with_version(version)), testing::ExitedWithCode(ENOSYS),
+                "kernel ABI")
         << version;
 }
 
 TEST_F(Version, ThatMakesNoSenseIsRefused) {
   for (std::string_view version : {std::string_view(""), std::string_view("six\n"),
                                    std::string_view("-6\n"), std::string_view(huge)})
-    EXPECT_EXIT(_exit(error_with_version(version)), testing::ExitedWithCode(ENOSYS), "")
+    EXPECT_EXIT(end_with(error_with_version(version)), testing::ExitedWithCode(ENOSYS), "")
         << version.substr(0, 20);
 }
 
 TEST_F(Version, IsTakenFromThreeToSix) {
   for (const char* version : {"3\n", "6\n"})
-    EXPECT_EXIT(_exit(error_with_version(version)), testing::ExitedWithCode(0), "") << version;
+    EXPECT_EXIT(end_with(error_with_version(version)), testing::ExitedWithCode(0), "") << version;
 }
 
 }  // namespace

@@ -13,6 +13,16 @@ namespace {
 
 using testing::ElementsAre;
 
+/// A thread that goes on until the end of the test, whichever that is.
+struct Ended {
+  std::atomic<bool>& done;
+  std::thread thread;
+  ~Ended() {
+    done = true;
+    thread.join();
+  }
+};
+
 class Resizing : public OnModel {
  protected:
   /// So many messages whose receives nobody has polled yet, with ids from `first` on.
@@ -22,6 +32,15 @@ class Resizing : public OnModel {
     for (unsigned i = 0; i < count; i++)
       ASSERT_EQ(send(a, to_b, 1, 0, 64), 0);
     wait(count);  // what is acknowledged has been reported at the other end
+  }
+  /// Eight messages, without a look at the sender's queue.
+  void pass_messages(const QpPtr& from) {
+    for (unsigned i = 0; i < 8; i++)
+      ASSERT_EQ(receive(b, i, 4096, 64), 0);
+    wait_until_posted(b);
+    for (unsigned i = 0; i < 8; i++)
+      ASSERT_EQ(send(from, to_b, i, 0, 64), 0);
+    EXPECT_EQ(received(8).size(), 8u);
   }
   std::vector<std::uint64_t> received(unsigned count) {
     std::vector<std::uint64_t> ids;
@@ -69,6 +88,7 @@ TEST_F(Resizing, RefusesLessThanThereIs) {
 TEST_F(Resizing, CountsOnlyWhatWillBeReported) {
   ASSERT_EQ(receive(b, 1, 4096, 64), 0);
   ASSERT_EQ(receive(b, 2, 4096, 64), 0);
+  wait_until_posted(b);
   ASSERT_EQ(send(a, to_b, 3, 0, 64, 0), 0);  // its success is no completion
   ASSERT_EQ(send(a, to_b, 4, 0, 64, 0), 0);
   received(2);
@@ -125,11 +145,7 @@ TEST_F(Resizing, SendsCompleteAcrossIt) {
 TEST_F(Resizing, GivesBackThePlacesOfAnswersThatItLookedAt) {
   // More commands than the queue has places for, and no poll that finds nothing.
   for (unsigned round = 0; round < 100; round++) {
-    for (unsigned i = 0; i < 8; i++) {
-      ASSERT_EQ(receive(b, i, 4096, 64), 0) << round;
-      ASSERT_EQ(send(a, to_b, i, 0, 64), 0) << round;
-    }
-    EXPECT_EQ(received(8).size(), 8u);
+    pass_messages(a);
     while (ibv_resize_cq(cq.get(), 7) == 0)  // refused when all eight have been answered
       std::this_thread::yield();
     ASSERT_EQ(ibv_resize_cq(cq.get(), 64), 0);
@@ -140,11 +156,7 @@ TEST_F(Resizing, GivesBackThePlacesOfAnswersThatItLookedAt) {
 
 TEST_F(Resizing, GivesThemBackWhenItIsRefusedToo) {
   for (unsigned round = 0; round < 300; round++) {
-    for (unsigned i = 0; i < 8; i++) {
-      ASSERT_EQ(receive(b, i, 4096, 64), 0) << round;
-      ASSERT_EQ(send(a, to_b, i, 0, 64), 0) << round;
-    }
-    EXPECT_EQ(received(8).size(), 8u);
+    pass_messages(a);
     for (unsigned i = 0; i < 20; i++)  // most have been answered by the last of them
       ASSERT_EQ(ibv_resize_cq(cq.get(), 65537), EINVAL);
     wait(8);
@@ -154,11 +166,7 @@ TEST_F(Resizing, GivesThemBackWhenItIsRefusedToo) {
 TEST_F(Resizing, IsNotNeededWhereAnotherQueueLooksAtTheAnswers) {
   QpPtr c = create_qp({}, cq.get(), receives.get());
   for (unsigned round = 0; round < 300; round++) {
-    for (unsigned i = 0; i < 8; i++) {
-      ASSERT_EQ(receive(b, i, 4096, 64), 0) << round;
-      ASSERT_EQ(send(c, to_b, i, 0, 64), 0) << round;
-    }
-    EXPECT_EQ(received(8).size(), 8u);
+    pass_messages(c);
     for (unsigned i = 0; i < 20; i++) {
       ASSERT_TRUE(nothing_left());
       ASSERT_EQ(ibv_req_notify_cq(receives.get(), 0), 0);
@@ -178,6 +186,7 @@ TEST_F(Resizing, UnderTrafficOfOtherThreads) {
       EXPECT_EQ(ibv_resize_cq(receives.get(), cqe), 0);
       EXPECT_EQ(ibv_resize_cq(cq.get(), cqe), 0);
       cqe = cqe >= 4096 ? 32 : 2 * cqe;
+      std::this_thread::yield();
     }
   });
   const auto poller = [&] {
@@ -189,6 +198,7 @@ TEST_F(Resizing, UnderTrafficOfOtherThreads) {
         seen[wc[i].wr_id]++;
         polled++;
       }
+      if (n == 0) std::this_thread::yield();
     }
   };
   std::thread first(poller), second(poller);
@@ -204,6 +214,7 @@ TEST_F(Resizing, UnderTrafficOfOtherThreads) {
       EXPECT_EQ(wc[i].status, IBV_WC_SUCCESS);
       EXPECT_EQ(wc[i].wr_id, ended++);
     }
+    if (n == 0) std::this_thread::yield();
   }
   first.join();
   second.join();
@@ -218,26 +229,22 @@ TEST_F(Resizing, WakesASleeperAllTheSame) {
   std::atomic<bool> done{false};
   std::atomic<unsigned> polled{0};
   // Once around each message, whenever that is.
-  std::thread resizer([&] {
-    for (unsigned seen = 0; !done; seen = polled) {
-      EXPECT_EQ(ibv_resize_cq(receives.get(), 40 + static_cast<int>(seen)), 0);
-      while (!done && polled == seen)
-        std::this_thread::yield();
-    }
-  });
+  const Ended resizer{done, std::thread([&] {
+                        for (unsigned seen = 0; !done; seen = polled) {
+                          EXPECT_EQ(ibv_resize_cq(receives.get(), 40 + static_cast<int>(seen)), 0);
+                          while (!done && polled == seen)
+                            std::this_thread::yield();
+                        }
+                      })};
   for (unsigned i = 0; i < messages; i++) {
     ASSERT_EQ(receive(b, i, 4096, 64), 0);
+    wait_until_posted(b);
     ASSERT_EQ(ibv_req_notify_cq(receives.get(), 0), 0);
     ASSERT_EQ(send(a, to_b, i, 0, 64), 0);
     ibv_wc wc;
     while (ibv_poll_cq(receives.get(), 1, &wc) == 0) {
       pollfd sleeper = {channel->fd, POLLIN, 0};
-      if (poll(&sleeper, 1, 20'000) != 1) {
-        ADD_FAILURE() << "nobody was woken for message " << i;
-        done = true;
-        resizer.join();
-        return;
-      }
+      ASSERT_EQ(poll(&sleeper, 1, 20'000), 1) << "nobody was woken for message " << i;
       ibv_cq* from = nullptr;
       void* user = nullptr;
       ASSERT_EQ(ibv_get_cq_event(channel.get(), &from, &user), 0);
@@ -248,8 +255,6 @@ TEST_F(Resizing, WakesASleeperAllTheSame) {
     polled++;
     wait(1);
   }
-  done = true;
-  resizer.join();
 }
 
 TEST_F(Resizing, ExtendedQueuesToo) {

@@ -101,6 +101,7 @@ class Bridge : public Native {
       ibv_wc wc;
       const int n = ibv_poll_cq(cq, 1, &wc);
       if (n > 0) found.push_back(wc);
+      if (n == 0) std::this_thread::yield();
       if (n < 0 || std::chrono::steady_clock::now() > give_up)
         throw std::runtime_error("no completion");
     }

@@ -21,8 +21,10 @@ namespace on_model {
 template <class F>
 bool eventually(F&& f) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!f())
+  while (!f()) {
     if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::yield();
+  }
   return true;
 }
 
@@ -133,6 +135,7 @@ class Native : public testing::Test {
     while (true) {
       if (const c_event* event = cxidv_eq_next(eq.get())) return event;
       if (std::chrono::steady_clock::now() > give_up) throw std::runtime_error("no event");
+      std::this_thread::yield();
     }
   }
   /// Brings an entry to another state; the event that tells of it comes to its event queue.

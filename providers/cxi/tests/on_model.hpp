@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace on_model {
@@ -172,6 +173,14 @@ class OnModel : public testing::Test {
     return ibv_post_recv(at.get(), &wr, &bad);
   }
 
+  /// Waits until the NIC has the receives that were posted there: it executes the commands of a
+  /// queue in order, and attaching waits for its own. What is sent earlier may be refused; it is
+  /// repeated while somebody polls the sender's queue, behind what was sent later.
+  void wait_until_posted(const QpPtr& at) {
+    ASSERT_EQ(ibv_attach_mr(at.get(), mr.get()), 0);
+    ASSERT_EQ(ibv_detach_mr(at.get(), mr.get()), 0);
+  }
+
   /// So many completions, in the order in which they come.
   std::vector<ibv_wc> wait(unsigned count) { return wait(cq.get(), count); }
   static std::vector<ibv_wc> wait(ibv_cq* from, unsigned count) {
@@ -183,6 +192,7 @@ class OnModel : public testing::Test {
           ibv_poll_cq(from, static_cast<int>(std::min<std::size_t>(8, count - found.size())), wc);
       if (n < 0) throw std::runtime_error("poll");
       found.insert(found.end(), wc, wc + n);
+      if (n == 0) std::this_thread::yield();
       if (std::chrono::steady_clock::now() > give_up) throw std::runtime_error("no completion");
     }
     return found;

@@ -302,6 +302,7 @@ TEST_F(Fields, ASolicitedMessageWakesWhoAskedForOne) {
   Ah to_b = address_of(b);
   for (unsigned i = 0; i < 10; i++) {
     ASSERT_EQ(receive(b, i, 4096, 64), 0);
+    wait_until_posted(b);
     ASSERT_EQ(ibv_req_notify_cq(sleeping.get(), 1), 0);
     ASSERT_EQ(send(source, to_b, i, 0, 64, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED), 0);
     pollfd sleeper = {channel->fd, POLLIN, 0};

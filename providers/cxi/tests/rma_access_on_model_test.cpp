@@ -162,8 +162,8 @@ TEST_F(Attaching, WorksInEveryStateAndOutlivesThem) {
 
 TEST_F(Attaching, KeepsCompletionsThatWereNotPolled) {
   Window window(pd.get(), 4096, all_rights);
-  ASSERT_EQ(attach(window), 0);
   ASSERT_EQ(receive(target, 1, 0, 64), 0);
+  ASSERT_EQ(attach(window), 0);  // and the receive is posted: the message will be the first
   ASSERT_EQ(send(source, to_target, 2, 0, 64, 0), 0);
   ASSERT_EQ(outcome(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 64, window.mr()->rkey64, 0), IBV_WC_SUCCESS);
   ASSERT_EQ(detach(window), 0);

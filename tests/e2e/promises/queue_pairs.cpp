@@ -315,8 +315,9 @@ void flush_there(const Place& place, Wire& wire) {
     unsigned receives = round == 5 ? 3 : 0;
     for (unsigned i = 0; sends && i < receives; ++i)
       expect_error(me.post_recv(1, piece), 0, "post a receive");
-    sync(wire);  // the sender begins
-    sync(wire);  // and has stopped
+    me.wait_until_posted();
+    sync(wire);   // the sender begins
+    sync(wire);   // and has stopped
     if (sends) {  // a message may have come whose sender had stopped to listen
       Completion completion;
       for (unsigned i = 0; i < receives; ++i)

@@ -125,7 +125,10 @@ TEST_F(Run, PassesSignalsOn) {
 }
 
 TEST_F(Run, EndsWhatTheProgramLeavesBehind) {
-  auto finished = shell("setsid sh -c 'sleep 1000 & echo left $!; wait' & sleep 0.3; exit 3");
+  auto finished = shell(
+      "mkfifo $XDG_RUNTIME_DIR/told; "
+      "setsid sh -c 'sleep 1000 & echo left $!; echo >$XDG_RUNTIME_DIR/told; wait' & "
+      "read line <$XDG_RUNTIME_DIR/told; rm $XDG_RUNTIME_DIR/told; exit 3");
   EXPECT_EQ(finished.status, 3);
   ASSERT_THAT(finished.out, HasSubstr("left "));
   EXPECT_FALSE(alive(number_after(finished.out, "left ")));
