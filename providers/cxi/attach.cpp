@@ -111,6 +111,7 @@ int execute(Qp& qp, std::uint16_t pte, const Commands& commands) noexcept {
     awaited.ids[i] = commands.ids[i];
   {
     Guard guard(qp.recv_cq->lock);
+    make_way(*qp.recv_cq, commands.count);
     qp.recv_cq->awaited = &awaited;
   }
   Waiting waiting(*qp.context);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Polling: events become completions.
+#include <cstdlib>
 #include <cstring>
 
 #include "internal.hpp"
@@ -81,7 +82,7 @@ bool handle(Cq& cq, EventView event, Completion& out) noexcept {
 }
 
 void step_over(Cq& cq, EventView event) noexcept {
-  if (cq.ring.carrying()) [[unlikely]] {  // its place in the NIC's ring is free already
+  if (cq.ring.carrying() && !cq.ring.owes()) [[unlikely]] {  // its place in the ring is free
     cq.ring.consume(event);
     give_credits(cq, cq.credits_here);
     cq.credits_here = 0;
@@ -133,6 +134,30 @@ void drop_fillers(Cq& cq) noexcept {
     step_over(cq, event);
   }
   acknowledge(cq, false);
+}
+
+namespace {
+
+void set_aside(Cq& cq) noexcept {
+  auto* memory = static_cast<std::byte*>(std::malloc(cq.ring.carry_room()));
+  if (!memory) return;
+  const std::uint32_t slot = cq.ring.read_slot();
+  cq.ring.set_aside(memory, cq.credits_here);
+  if (cq.ring.read_slot() == slot) return;
+  cq.credits_passed += cq.credits_here;
+  cq.credits_here = 0;
+}
+
+}  // namespace
+
+void make_way(Cq& cq, std::uint32_t events) noexcept {
+  std::uint32_t bytes = events * EventRing::slot_bytes;
+  cq.ring.look_ahead([&bytes](EventView event) {
+    if (event.type() == C_EVENT_NULL_EVENT && !EventRing::is_counted_blank(event))
+      bytes += event.bytes;
+  });
+  if (bytes > side_reserve * EventRing::slot_bytes) set_aside(cq);
+  acknowledge(cq, true);
 }
 
 bool poll_one(Cq& cq, Completion& out) noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Reading an event queue's ring: slot 0 is the status, events of 16, 32 or 64 bytes follow,
 // consumed ones are zeroed (behaviour 6.2). When the NIC leaves the ring for another one, what was
-// not read yet is carried over in memory of our own, and read first.
+// not read yet is carried over in memory of our own, and read first. The same memory takes what was
+// not read yet out of the way of fillers behind it.
 #pragma once
 
 #include <atomic>
@@ -48,13 +49,21 @@ class EventRing {
     ring_ = ring;
     bytes_ = bytes;
     position_ = position;
+    owed_ = 0;
   }
 
   std::byte* data() const noexcept { return ring_; }
   std::uint32_t bytes() const noexcept { return bytes_; }
   std::uint32_t position() const noexcept { return position_; }
-  /// The slot that the acknowledgement names: one that is partly read is not given back yet.
-  std::uint32_t read_slot() const noexcept { return position_ / slot_bytes; }
+  /// The slot that the acknowledgement names: one that is partly read is not given back yet, and
+  /// events that were set aside keep as much room as they had.
+  std::uint32_t read_slot() const noexcept {
+    if (owed_ == 0) [[likely]]
+      return position_ / slot_bytes;
+    const std::size_t ring = bytes_ - slot_bytes;
+    return static_cast<std::uint32_t>(1 +
+                                      (position_ - slot_bytes + ring - owed_) % ring / slot_bytes);
+  }
 
   /// The next event, fillers included.
   EventView peek() const noexcept {
@@ -66,16 +75,18 @@ class EventRing {
   /// Gives the event's bytes back: they must read as "no event" when the NIC comes round again.
   void consume(EventView event) noexcept {
     if (carrying()) [[unlikely]] {
+      if (owes()) owed_ -= event.bytes;
       carried_from_ += event.bytes;
       if (!carrying()) drop_carried();
       return;
     }
-    std::memset(ring_ + position_, 0, event.bytes);
-    position_ = after(position_, event.bytes);
+    leave_behind(event);
   }
 
-  /// Whether the next event is one that was carried over: it has no place in the NIC's ring.
+  /// Whether the next event is one that was carried over or set aside.
   bool carrying() const noexcept { return carried_from_ != carried_to_; }
+  /// Of such an event: whether it was set aside. Else it has no place in the NIC's ring.
+  bool owes() const noexcept { return owed_ != 0 && carried_to_ - carried_from_ == owed_; }
   /// Memory that carry() may need: the NIC can fill the ring again while it is being emptied.
   std::size_t carry_room() const noexcept {
     return carried_to_ - carried_from_ + 2 * std::size_t{bytes_};
@@ -85,15 +96,26 @@ class EventRing {
   void begin_carry(std::byte* memory, std::uint32_t& counted) noexcept {
     std::byte* old = carried_;
     std::size_t from = carried_from_;
-    const std::size_t to = carried_to_;
+    const std::size_t to = carried_to_, owed_from = to - owed_;
     carried_ = memory;
-    carried_from_ = carried_to_ = 0;
+    carried_from_ = carried_to_ = owed_ = 0;
     while (from != to) {
       const EventView event = event_at(old + from);
-      keep(event, counted);
+      if (keep(event, counted) && from >= owed_from) owed_ += event.bytes;
       from += event.bytes;
     }
     std::free(old);
+  }
+  /// Takes everything that was not read yet out of the ring, into memory from malloc(), which
+  /// becomes the ring's. Fillers are left behind and counted: only their places become free.
+  void set_aside(std::byte* memory, std::uint32_t& counted) noexcept {
+    begin_carry(memory, counted);
+    for (EventView event = event_at(ring_ + position_); event;
+         event = event_at(ring_ + position_)) {
+      if (keep(event, counted)) owed_ += event.bytes;
+      leave_behind(event);
+    }
+    if (!carrying()) drop_carried();
   }
   /// Empties the ring of what is in it. Returns whether the NIC has left it.
   bool carry(std::uint32_t& counted) noexcept {
@@ -101,8 +123,7 @@ class EventRing {
          event = event_at(ring_ + position_)) {
       if (event.type() == C_EVENT_EQ_SWITCH) return true;
       keep(event, counted);
-      std::memset(ring_ + position_, 0, event.bytes);
-      position_ = after(position_, event.bytes);
+      leave_behind(event);
     }
     return false;
   }
@@ -114,7 +135,7 @@ class EventRing {
   void drop_carried() noexcept {
     std::free(carried_);
     carried_ = nullptr;
-    carried_from_ = carried_to_ = 0;
+    carried_from_ = carried_to_ = owed_ = 0;
   }
 
   /// The place behind one event.
@@ -158,13 +179,19 @@ class EventRing {
   }
 
  private:
-  void keep(EventView event, std::uint32_t& counted) noexcept {
+  /// False: it was a filler.
+  bool keep(EventView event, std::uint32_t& counted) noexcept {
     if (event.type() == C_EVENT_NULL_EVENT) {
       counted += is_counted_blank(event);
-      return;
+      return false;
     }
     std::memcpy(carried_ + carried_to_, event.at, event.bytes);
     carried_to_ += event.bytes;
+    return true;
+  }
+  void leave_behind(EventView event) noexcept {
+    std::memset(ring_ + position_, 0, event.bytes);
+    position_ = after(position_, event.bytes);
   }
 
   static constexpr std::uint64_t counted_mark =
@@ -176,6 +203,7 @@ class EventRing {
   std::byte* carried_ = nullptr;
   std::size_t carried_from_ = 0;
   std::size_t carried_to_ = 0;
+  std::size_t owed_ = 0;  // bytes of the last carried events whose places are not free yet
 };
 
 }  // namespace cxi

@@ -167,6 +167,12 @@ bool is_failure_of(const CommandQueue& commands, bool target, EventView event) n
 void note_command_failure(Cq& cq, EventView event) noexcept;
 /// Reads past fillers, so that their places are given back. With Cq::lock.
 void drop_fillers(Cq& cq) noexcept;
+/// Event slots that each side of a queue pair reserves for what is no answer to a request.
+constexpr std::uint32_t side_reserve = 8;
+/// Sees to it that so many events of that kind find room in those slots: what was read is given
+/// back, and events that nobody has read are set aside where answers that were taken from behind
+/// them fill the slots. With Cq::lock.
+void make_way(Cq& cq, std::uint32_t events) noexcept;
 
 // cq_read.cpp
 void install_readers(Cq& cq, std::uint64_t wc_flags) noexcept;

@@ -26,7 +26,6 @@ static_assert(offsetof(CreateQpResponse, driver) == sizeof(ib_uverbs_ex_create_q
 constexpr std::uint32_t max_qp_wr = 4096;
 constexpr std::uint32_t slots_per_request = 12;  // the longest request, profile switch and padding
 constexpr std::uint32_t reserved_slots = C_CQ_FIRST_WR_PTR;
-constexpr std::uint32_t side_reserve = 8;  // event slots for what is not the answer to a command
 
 constexpr std::uint32_t send_reserve(std::uint32_t max_send_wr) noexcept {
   return 2 * max_send_wr + side_reserve;

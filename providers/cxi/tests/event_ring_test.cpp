@@ -188,5 +188,94 @@ TEST_F(CarryingTest, CarriesOnWhatItCarries) {
   ring_.drop_carried();
 }
 
+class SettingAsideTest : public CarryingTest {
+ protected:
+  void set_aside() {
+    ring_.set_aside(static_cast<std::byte*>(std::malloc(ring_.carry_room())), counted_);
+  }
+  void put(std::uint16_t id) { nic_.put({.pte = 1, .buffer_id = id}); }
+  /// Of the second event that is still to be read.
+  void blank_second(bool counted) {
+    unsigned number = 0;
+    ring_.look_ahead([&](EventView event) {
+      if (number++ == 1) ring_.blank(event, counted);
+    });
+  }
+  unsigned take() {
+    const EventView event = ring_.peek();
+    const auto id = static_cast<unsigned>(cassini::c_event_target_long::buffer_id::get(event.at));
+    ring_.consume(event);
+    return id;
+  }
+};
+
+TEST_F(SettingAsideTest, FreesThePlacesOfFillersOnly) {
+  put(1);
+  put(2);
+  put(3);
+  blank_second(false);
+  set_aside();
+  EXPECT_EQ(ring_.position(), 64u);  // once round
+  EXPECT_EQ(ring_.read_slot(), 2u);  // two of three places are still taken
+  for (std::uint32_t i = 64; i < nic_.bytes(); i++)
+    EXPECT_EQ(nic_.memory()[i], std::byte{0});
+  put(4);
+  EXPECT_EQ(take(), 1u);
+  EXPECT_EQ(ring_.read_slot(), 3u);
+  EXPECT_TRUE(ring_.carrying());
+  EXPECT_EQ(take(), 3u);
+  EXPECT_EQ(ring_.read_slot(), 1u);
+  EXPECT_FALSE(ring_.carrying());
+  EXPECT_EQ(take(), 4u);
+  EXPECT_EQ(ring_.read_slot(), 2u);
+  EXPECT_FALSE(ring_.peek());
+}
+
+TEST_F(SettingAsideTest, AgainAndAgainTakesNoMoreThanWasThere) {
+  put(1);
+  for (std::uint16_t id = 2; id < 40; id++) {
+    put(id);
+    blank_second(id % 2);
+    set_aside();
+    EXPECT_EQ(counted_, (id - 1u) / 2) << id;
+    EXPECT_EQ(ring_.read_slot(), 1u + (id - 1u) % 3) << id;
+  }
+  EXPECT_EQ(take(), 1u);
+  EXPECT_FALSE(ring_.carrying());
+}
+
+TEST_F(SettingAsideTest, BehindWhatWasCarriedOver) {
+  put(1);
+  begin();
+  nic_.eq_switch();
+  ASSERT_TRUE(ring_.carry(counted_));
+  ring_.go_on_in(next_.memory(), next_.bytes());
+  next_.put({.pte = 1, .buffer_id = 2});
+  set_aside();
+  EXPECT_EQ(ring_.read_slot(), 1u);
+  EXPECT_FALSE(ring_.owes());
+  EXPECT_EQ(take(), 1u);
+  EXPECT_TRUE(ring_.owes());
+  EXPECT_EQ(ring_.read_slot(), 1u);
+  EXPECT_EQ(take(), 2u);
+  EXPECT_EQ(ring_.read_slot(), 2u);
+}
+
+TEST_F(SettingAsideTest, NothingIsOwedToARingThatTheNicHasLeft) {
+  put(1);
+  put(2);
+  set_aside();
+  EXPECT_TRUE(ring_.owes());
+  begin();
+  nic_.eq_switch();
+  ASSERT_TRUE(ring_.carry(counted_));
+  ring_.go_on_in(next_.memory(), next_.bytes());
+  EXPECT_FALSE(ring_.owes());
+  EXPECT_EQ(take(), 1u);
+  EXPECT_EQ(ring_.read_slot(), 1u);
+  EXPECT_EQ(take(), 2u);
+  EXPECT_EQ(ring_.read_slot(), 1u);
+}
+
 }  // namespace
 }  // namespace cxi

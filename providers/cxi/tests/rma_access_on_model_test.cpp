@@ -183,6 +183,35 @@ TEST_F(Attaching, AgainAndAgainWithoutAPoll) {
   expect_quiet_and_usable();
 }
 
+TEST_F(Attaching, AgainAndAgainBesideCompletionsThatNobodyPolls) {
+  Window window(pd.get(), 4096, all_rights);
+  Window other(pd.get(), 4096, all_rights);
+  ASSERT_EQ(attach(window), 0);
+  const auto arrive = [&] {
+    return outcome(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 8, window.mr()->rkey64, 0);
+  };
+  ASSERT_EQ(arrive(), IBV_WC_SUCCESS);
+  const auto change = [&] {
+    for (unsigned i = 0; i < 300; i++) {
+      ASSERT_EQ(attach(other), 0) << i;
+      ASSERT_EQ(detach(other), 0) << i;
+    }
+  };
+  change();
+  // The queue takes no more than it would otherwise.
+  source = create_qp({.rnr_retry = 0});
+  unsigned arrived = 1;
+  while (arrive() == IBV_WC_SUCCESS)
+    arrived++;
+  EXPECT_LT(arrived, 1000u);
+  change();
+  EXPECT_EQ(arrive(), IBV_WC_RNR_RETRY_EXC_ERR);
+  for (const ibv_wc& wc : wait(target_cq.get(), arrived))
+    ASSERT_EQ(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+  expect_quiet_and_usable();
+  EXPECT_EQ(arrive(), IBV_WC_SUCCESS);
+}
+
 TEST_F(Attaching, EndsWithTheQueuePair) {
   Window window(pd.get(), 4096, all_rights);
   Window indexed(pd.get(), 4096, all_rights | indexed_access);
