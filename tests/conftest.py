@@ -18,10 +18,12 @@ BUILD = pathlib.Path(
 NO_LAUNCHER = {"CXI_LAUNCHED_BY_EXAMPLE": "1"}
 
 # Two programs that meet over TCP in one software Cassini: the server in the background, the client until it
-# gets through. What both say is on standard output, the server first.
+# gets through. Where the server says that it has made its queue pair, the client makes its own afterwards: who
+# is first gets the lowest number. What both say is on standard output, the server first.
 PAIR = r"""
-server=$1 client=$2
+server=$1 client=$2 made=$3
 eval "$server" >"$TMPDIR/server" 2>&1 & pid=$!
+until grep -q "$made" "$TMPDIR/server" || [ -z "$made" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
 while :; do
   output=$(eval "$client" 2>&1); status=$?
   case $output in
@@ -96,7 +98,9 @@ class Cassini:
         """Runs the program of that name twice, with these options: as server, and as its client."""
         command = [self.bin / program, "-p", free_port()]
         words = ([*command, *server], [*command, *client, "localhost"])
-        return self.run("bash", "-c", PAIR, "pair", *(shlex.join(map(str, each)) for each in words), **how)
+        made = "local address" if "ibv_ru_" in str(program) else ""
+        lines = (shlex.join(map(str, each)) for each in words)
+        return self.run("bash", "-c", PAIR, "pair", *lines, made, **how)
 
     def user(self, number):
         """The number of a user who can run what was built; skips where there can be none."""

@@ -20,7 +20,7 @@ import guest_kernel
 import initramfs
 
 SKIP = 77
-TIMEOUT_S = 180
+TIMEOUT_S = 540
 MODULES = ["ib_uverbs", "rdma_rxe", "veth"]
 OPTIONAL_MODULES = ["crc32_generic"]  # newer kernels have it built into rdma_rxe's helpers
 PACKAGES = {

@@ -8,6 +8,9 @@
 
 namespace stress {
 
+// Ends the process at once, as _exit() does, and leaves no folder behind.
+[[noreturn]] void end_with(int status);
+
 // One per process, since libibverbs looks at SYSFS_PATH once. Empty at first, and after clear().
 class FakeSysfs {
  public:
@@ -34,8 +37,5 @@ class FakeSysfs {
 
   std::filesystem::path root_;
 };
-
-// Ends the process at once, as _exit() does, and leaves no folder behind.
-[[noreturn]] void end_with(int status);
 
 }  // namespace stress

@@ -104,17 +104,30 @@ TEST(Idle, NeverYieldsWhenToldNotTo) {
     EXPECT_FALSE(idle.nothing());
 }
 
-/// A port that was free a moment ago.
-std::uint16_t free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t length = sizeof(address);
-  EXPECT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), length), 0);
-  EXPECT_EQ(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length), 0);
-  close(descriptor);
-  return ntohs(address.sin_port);
-}
+/// A port that nobody else gets meanwhile, and that a server can listen at.
+class Port {
+ public:
+  Port() : holder_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    socklen_t length = sizeof(address);
+    EXPECT_EQ(bind(holder_, reinterpret_cast<sockaddr*>(&address), length), 0);
+    EXPECT_EQ(getsockname(holder_, reinterpret_cast<sockaddr*>(&address), &length), 0);
+    number_ = ntohs(address.sin_port);
+    // Only now: a port that was not to be shared when it was bound is given to nobody.
+    const int on = 1;
+    EXPECT_EQ(setsockopt(holder_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+  }
+  ~Port() { close(holder_); }
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  std::uint16_t number() const { return number_; }
+
+ private:
+  int holder_;
+  std::uint16_t number_ = 0;
+};
 
 /// A client that tries until the server listens.
 std::optional<Connection> connect_when_ready(std::uint16_t port) {
@@ -128,15 +141,15 @@ std::optional<Connection> connect_when_ready(std::uint16_t port) {
 }
 
 TEST(Tcp, BothSidesGetWhatTheOtherSent) {
-  const std::uint16_t port = free_port();
+  const Port port;
   std::array<char, 5> at_server{}, at_client{};
   std::thread server([&] {
-    auto connection = accept_one(port);
+    auto connection = accept_one(port.number());
     ASSERT_TRUE(connection);
     EXPECT_TRUE(connection->receive(at_server));
     EXPECT_TRUE(connection->send(std::array{'h', 'o', 'w', 'd', 'y'}));
   });
-  auto connection = connect_when_ready(port);
+  auto connection = connect_when_ready(port.number());
   EXPECT_TRUE(connection->send(std::array{'h', 'e', 'l', 'l', 'o'}));
   EXPECT_TRUE(connection->receive(at_client));
   server.join();
@@ -145,9 +158,9 @@ TEST(Tcp, BothSidesGetWhatTheOtherSent) {
 }
 
 TEST(Tcp, APeerThatGivesUpIsNotWaitedFor) {
-  const std::uint16_t port = free_port();
-  std::thread server([&] { ASSERT_TRUE(accept_one(port)); });
-  auto connection = connect_when_ready(port);
+  const Port port;
+  std::thread server([&] { ASSERT_TRUE(accept_one(port.number())); });
+  auto connection = connect_when_ready(port.number());
   server.join();
   testing::internal::CaptureStderr();
   std::array<char, 5> nothing{};
@@ -222,7 +235,7 @@ TEST_F(APeerWatch, IsNotMisledByDataThatNobodyReads) {
 
 TEST(Tcp, NobodyThereIsExplained) {
   testing::internal::CaptureStderr();
-  EXPECT_FALSE(connect_to("127.0.0.1", free_port(), 0));
+  EXPECT_FALSE(connect_to("127.0.0.1", Port().number(), 0));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("start the server there first"));
 }
 
