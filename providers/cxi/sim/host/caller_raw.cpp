@@ -46,6 +46,9 @@ const uverbs::Credentials& TrappedCaller::credentials() {
 
 bool TrappedCaller::read(uint64_t va, std::span<std::byte> out) {
   if (out.empty()) return true;
+  // A mem descriptor would read what the caller itself may not, so it is for when we may not look.
+  ssize_t moved = read_task(call_.task, va, out.data(), out.size());
+  if (moved != -EPERM) return moved == static_cast<ssize_t>(out.size());
   if (auto process = owner()) return process->read(va, out);
   return false;
 }
@@ -62,7 +65,7 @@ bool TrappedCaller::write(uint64_t va, std::span<const std::byte> in) {
 
 int TrappedCaller::check_range(uint64_t va, uint64_t length, bool writable) {
   auto process = owner();
-  return process ? process->check_range(va, length, writable) : EFAULT;
+  return process ? process->check_range(call_.task, va, length, writable) : EFAULT;
 }
 
 std::shared_ptr<nic::GuestMemory> TrappedCaller::memory() {

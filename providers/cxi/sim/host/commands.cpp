@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -64,6 +65,16 @@ std::string listed(const std::vector<std::string>& names) {
   for (const auto& name : names)
     text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "none" : text;
+}
+
+// The name, or the first numbered one after it: process numbers repeat in containers that share the
+// folder of instances.
+std::string unused_name(const std::string& wanted) {
+  auto running = running_instances();
+  std::string name = wanted;
+  for (int n = 2; std::ranges::count(running, name) != 0; n++)
+    name = wanted + "-" + std::to_string(n);
+  return name;
 }
 
 // Which instance a command means; nothing if that is not clear (and it has been said).
@@ -134,6 +145,12 @@ int reporting(const std::function<int()>& inside) {
   }
 }
 
+// From now on a descriptor leads nowhere.
+void let_go_of(int fd) {
+  Fd nowhere(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (nowhere) dup2(nowhere.get(), fd);
+}
+
 int be_daemon(const InstanceOptions& options, const InstanceDir& folder, Fd ready) {
   Instance instance(options, folder);
   ControlServer control(folder.socket(), instance);
@@ -145,6 +162,9 @@ int be_daemon(const InstanceOptions& options, const InstanceDir& folder, Fd read
   instance.start();
   send_packet(ready.get(), "up");
   ready.reset();
+  // Whoever reads what "up" says must not wait for the daemon's end; a trace has its own copy.
+  let_go_of(2);
+  if (chdir("/") != 0) std::perror("cxi_sim: /");
   while (!control.asked_to_end()) {
     pollfd fds[2] = {{control.fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
     if (poll(fds, 2, -1) < 0 && errno != EINTR) break;
@@ -161,7 +181,7 @@ int be_daemon(const InstanceOptions& options, const InstanceDir& folder, Fd read
 int run_command(const InstanceOptions& options, const std::vector<std::string>& program) {
   if (!able(true)) return exit_own_failure;
   auto inherited = prepare_process();
-  InstanceDir folder("run-" + std::to_string(getpid()));
+  InstanceDir folder(unused_name("run-" + std::to_string(getpid())));
   return guarded(
       [&](int lifeline) {
         int code =
@@ -186,6 +206,8 @@ int up_command(const InstanceOptions& options, const std::string& name) {
     return exit_own_failure;
   }
   if (!able(false)) return exit_own_failure;
+  // Locks and pipes that we were started with are none of the daemon's.
+  close_range(STDERR_FILENO + 1, UINT_MAX, 0);
   prepare_process();
   InstanceDir folder(name);
   Fd ours, theirs;
@@ -196,11 +218,8 @@ int up_command(const InstanceOptions& options, const std::string& name) {
     ours.reset();
     setsid();
     int code = reporting([&] {
-      int null = open("/dev/null", O_RDWR);
-      if (null >= 0) {
-        dup2(null, 0);
-        dup2(null, 1);
-      }
+      let_go_of(0);
+      let_go_of(1);
       return be_daemon(options, folder, std::move(theirs));
     });
     folder.remove();  // here too, in case it could not be brought up
@@ -225,8 +244,12 @@ int exec_command(const std::string& name, const std::vector<std::string>& progra
         auto join = [&](Fd listener) {
           return ask(instance.get(), "join", listener.get(), nullptr);
         };
+        auto instance_ended = [&] {
+          std::fprintf(stderr, "cxi_sim: %s has ended, and the program with it\n", chosen->c_str());
+          return false;
+        };
         return supervise(program, inherited, join,
-                         {{lifeline, life_goes_on}, {instance.get(), life_goes_on}});
+                         {{lifeline, life_goes_on}, {instance.get(), instance_ended}});
       },
       [] {});
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // The command line of cxi_sim.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -54,8 +57,11 @@ int parse_and_act(int argc, char** argv) {
 
   CLI::App app("A software Cassini: runs unmodified programs on NICs that are a model.", "cxi_sim");
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return std::string("cxi_sim: ") + error.what() + "; see cxi_sim --help\n";
+  app.failure_message([&](const CLI::App*, const CLI::Error& error) {
+    std::string what = error.what();
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
+      what = std::string(argv[1]) + " is no command: run, up, exec, down, status and set are";
+    return "cxi_sim: " + what + "; see cxi_sim --help\n";
   });
   InstanceOptions options;
   std::string service = "on", name, up_name = "default", device, state;
@@ -113,6 +119,13 @@ int parse_and_act(int argc, char** argv) {
 }  // namespace
 
 int cxi_sim_main(int argc, char** argv) {
+  // What we open must not take the place of a standard stream that we were started without. The
+  // program is started without it too.
+  int fd = -1;
+  do {
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
   try {
     return parse_and_act(argc, argv);
   } catch (const std::exception& error) {

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "host/procfs.hpp"
+
 namespace sim::host {
 namespace {
 
@@ -133,8 +135,14 @@ Dispatcher::Located Dispatcher::locate(Call& call, const PathArgument& argument)
   } else if ((argument.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) != 0 && place.path != base &&
              !place.path.starts_with(base == "/" ? base : base + "/")) {
     refuse(EXDEV);
+  } else if (place.node != nullptr) {
+    located.where = Located::Where::node;
+  } else if (!same_files_as_self(call.request.task) || !call.listener.valid(call.request.id)) {
+    // What lies outside the tree is looked up by us. A program that has given up rights, or its
+    // view of the files, does not get them back that way.
+    refuse(EACCES);
   } else {
-    located.where = place.node != nullptr ? Located::Where::node : Located::Where::elsewhere;
+    located.where = Located::Where::elsewhere;
   }
   return located;
 }

@@ -94,9 +94,13 @@ void Engine::wake() {
   wakeup_.notify_one();
 }
 
-void Engine::sleep(uint64_t ns) {
+void Engine::sleep(std::optional<uint64_t> ns) {
   std::unique_lock guard(lock_);
-  wakeup_.wait_for(guard, std::chrono::nanoseconds(ns), [this] { return stop_ || woken_; });
+  auto over = [this] { return stop_ || woken_; };
+  if (ns)
+    wakeup_.wait_for(guard, std::chrono::nanoseconds(*ns), over);
+  else
+    wakeup_.wait(guard, over);
 }
 
 void Engine::run() {
@@ -123,6 +127,10 @@ void Engine::run() {
         break;
       }
       case IdlePolicy::Rest::Kind::sleep:
+        if (kernel_.quiet()) {
+          sleep(std::nullopt);
+          break;
+        }
         if (auto due = kernel_.next_due_ns()) {
           if (*due <= now) break;
           rest.ns = std::min(rest.ns, *due - now);

@@ -70,7 +70,7 @@ class Engine {
 
  private:
   void run();
-  void sleep(uint64_t ns);
+  void sleep(std::optional<uint64_t> ns);  // nothing: until woken
 
   uverbs::Kernel& kernel_;
   nic::Clock& clock_;

@@ -52,6 +52,7 @@ cxv_test(cxi_sim_host_test
   SOURCES
     "${host_dir}/tests/engine_test.cpp"
     "${host_dir}/tests/filter_test.cpp"
+    "${host_dir}/tests/instance_dir_test.cpp"
     "${host_dir}/tests/procfs_test.cpp"
     "${host_dir}/tests/programs_test.cpp"
     "${host_dir}/tests/run.cpp"

@@ -67,18 +67,12 @@ void Instance::serve_until_hangup(Server& server) {
 bool Instance::serving() {
   std::lock_guard guard(lock_);
   for (const auto& server : servers_)
-    if (!server.ended) return true;
+    if (!server.ended && server.listener.watched()) return true;
   return false;
 }
 
 void Instance::stop() {
   eventfd_write(stop_.get(), 1);
-  std::list<Server> servers;
-  {
-    std::lock_guard guard(lock_);
-    for (auto& server : servers_)
-      server.ended = false;
-  }
   for (auto& server : servers_)
     if (server.thread.joinable()) server.thread.join();
   servers_.clear();

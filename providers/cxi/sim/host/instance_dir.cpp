@@ -27,6 +27,17 @@ Fd open_folder(const std::string& path) {
   return Fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+// Waits for others to let go: those who look whether an instance lives hold its lock for a moment.
+bool lock(const Fd& folder) {
+  while (flock(folder.get(), LOCK_EX) != 0)
+    if (errno != EINTR) return false;
+  return true;
+}
+
+bool same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 // Opens and locks the folder of all instances, making it if needed.
 Fd lock_base(const std::string& base) {
   for (;;) {
@@ -39,8 +50,7 @@ Fd lock_base(const std::string& base) {
     struct stat found {};
     if (fstat(folder.get(), &found) != 0) fail(errno, base);
     if (!own_private_folder(found)) fail(EPERM, base + " belongs to somebody else");
-    while (flock(folder.get(), LOCK_EX) != 0)
-      if (errno != EINTR) fail(errno, base);
+    if (!lock(folder)) fail(errno, base);
     // The last instance may have removed it while we waited.
     if (fstat(folder.get(), &found) == 0 && found.st_nlink > 0) return folder;
   }
@@ -58,7 +68,8 @@ std::vector<std::string> names_in(const std::string& base) {
 
 bool alive(const std::string& path) {
   Fd folder = open_folder(path);
-  return folder && flock(folder.get(), LOCK_EX | LOCK_NB) != 0;
+  // Shared: several may look at once, and none takes the other for an instance.
+  return folder && flock(folder.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 void remove_all(const std::string& path) {
@@ -72,8 +83,14 @@ std::string instances_folder() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   struct stat found {};
   if (runtime != nullptr && runtime[0] == '/' && stat(runtime, &found) == 0 &&
-      own_private_folder(found))
-    return std::string(runtime) + "/cxi_sim";
+      own_private_folder(found)) {
+    // As the kernel calls it: what programs have opened below is known by its name.
+    if (char* real = realpath(runtime, nullptr)) {
+      std::string folder = std::string(real) + "/cxi_sim";
+      std::free(real);
+      return folder;
+    }
+  }
   return "/tmp/cxi_sim-" + std::to_string(geteuid());
 }
 
@@ -100,7 +117,7 @@ InstanceDir::InstanceDir(const std::string& name)
                              " is running; choose another name, or end it with cxi_sim down");
   }
   lock_ = open_folder(path_);
-  if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 || mkdir(mirror().c_str(), 0755) != 0) {
+  if (!lock_ || !lock(lock_) || mkdir(mirror().c_str(), 0755) != 0) {
     int error = errno;
     remove_all(path_);
     fail(error, path_);
@@ -110,8 +127,13 @@ InstanceDir::InstanceDir(const std::string& name)
 void InstanceDir::remove() const {
   Fd base = open_folder(base_);
   if (!base) return;
-  while (flock(base.get(), LOCK_EX) != 0 && errno == EINTR) {
-  }
+  (void)lock(base);
+  // The next instance of this name may be there already.
+  struct stat ours {
+  }, found{};
+  if (fstat(lock_.get(), &ours) != 0 || ::lstat(path_.c_str(), &found) != 0 ||
+      !same_file(ours, found))
+    return;
   remove_all(path_);
   rmdir(base_.c_str());  // stays if there are others
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -28,6 +29,11 @@ Listener::Listener(Fd fd) : fd_(std::move(fd)) {
   request_.resize(std::max<size_t>(sizes.seccomp_notif, sizeof(seccomp_notif)));
   response_size_ = std::max<size_t>(sizes.seccomp_notif_resp, sizeof(seccomp_notif_resp));
   ioctl(fd_.get(), set_flags, flag_sync_wake_up);  // only a hint
+}
+
+bool Listener::watched() const {
+  pollfd fd{fd_.get(), 0, 0};
+  return poll(&fd, 1, 0) <= 0 || (fd.revents & POLLHUP) == 0;
 }
 
 int Listener::receive(Notification* out) {

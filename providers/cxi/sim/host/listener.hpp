@@ -32,6 +32,7 @@ class Listener {
   explicit Listener(Fd fd);
 
   int fd() const { return fd_.get(); }
+  bool watched() const;  // a program is left under the filter
 
   // The next notification, or a positive errno: ENOENT: its caller has gone; EINTR.
   int receive(Notification* out);

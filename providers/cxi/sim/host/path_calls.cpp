@@ -174,6 +174,8 @@ void Dispatcher::on_fstat(Call& call) {
 
 void Dispatcher::on_newfstatat(Call& call) {
   int flags = call.request.arg<int>(3);
+  if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)) != 0)
+    return call.answer.proceed();  // the kernel finds the right error
   bool empty_ok = (flags & AT_EMPTY_PATH) != 0;
   if (empty_ok && call.request.args[1] == 0)  // Linux 6.11 takes a null path, too
     return stat_descriptor(call, call.request.arg<int>(0), call.request.args[2]);
@@ -262,6 +264,8 @@ void Dispatcher::on_faccessat(Call& call) {
 }
 
 void Dispatcher::on_faccessat2(Call& call) {
+  if ((call.request.arg<int>(3) & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_EACCESS)) != 0)
+    return call.answer.proceed();  // the kernel finds the right error
   access_at(call,
             {.folder = call.request.arg<int>(0),
              .text = call.request.args[1],

@@ -26,7 +26,8 @@ namespace sim::host {
 // the kernel permits: a program that gives up its uid later keeps working.
 class Process final : public nic::GuestMemory {
  public:
-  Process(pid_t pid, uint64_t start_time, bool fast_copies);
+  // By one of its threads: the first one may have ended, and has no memory then.
+  Process(pid_t pid, pid_t task, uint64_t start_time, bool fast_copies);
 
   pid_t pid() const { return pid_; }
   uint64_t start_time() const { return start_time_; }
@@ -34,7 +35,8 @@ class Process final : public nic::GuestMemory {
   bool read(uint64_t va, std::span<std::byte> out) override;
   bool write(uint64_t va, std::span<const std::byte> in) override;
   // 0, EINVAL (empty or wraps), or EFAULT: a byte is not mapped with the rights asked for.
-  int check_range(uint64_t va, uint64_t length, bool writable);
+  // `task` is a thread that lives.
+  int check_range(pid_t task, uint64_t va, uint64_t length, bool writable);
 
   // The process is about to exec: large copies, which name it by number, end here. Waits for
   // running ones.
@@ -52,7 +54,7 @@ class Process final : public nic::GuestMemory {
   const uint64_t start_time_;
   Fd pidfd_;
   Fd mem_;   // /proc/PID/mem
-  Fd maps_;  // /proc/PID/maps
+  Fd maps_;  // /proc/PID/maps, for when another one may not be opened any more
   std::mutex maps_lock_;
   std::shared_mutex fast_copies_;
   bool fast_copies_allowed_ = true;  // under fast_copies_

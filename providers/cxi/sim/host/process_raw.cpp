@@ -17,18 +17,21 @@ namespace {
 // From here on process_vm is faster than a mem descriptor.
 constexpr size_t fast_copy_from = 8192;
 
+Fd open_maps(pid_t task) {
+  return Fd(open(("/proc/" + std::to_string(task) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 bool proc_folder_alive(int folder) {
   return faccessat(folder, "comm", F_OK, 0) == 0;
 }
 
 }  // namespace
 
-Process::Process(pid_t pid, uint64_t start_time, bool fast_copies)
+Process::Process(pid_t pid, pid_t task, uint64_t start_time, bool fast_copies)
     : pid_(pid), start_time_(start_time), fast_copies_allowed_(fast_copies) {
-  auto folder = "/proc/" + std::to_string(pid);
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  mem_.reset(open((folder + "/mem").c_str(), O_RDWR | O_CLOEXEC));
-  maps_.reset(open((folder + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
+  mem_.reset(open(("/proc/" + std::to_string(task) + "/mem").c_str(), O_RDWR | O_CLOEXEC));
+  maps_ = open_maps(pid);
 }
 
 // Calls `transfer` with a range until all is moved. False: nothing may be concluded, use the
@@ -85,11 +88,12 @@ bool Process::write(uint64_t va, std::span<const std::byte> in) {
   return true;
 }
 
-int Process::check_range(uint64_t va, uint64_t length, bool writable) {
+int Process::check_range(pid_t task, uint64_t va, uint64_t length, bool writable) {
   uint64_t end = 0;
   if (length == 0 || __builtin_add_overflow(va, length, &end)) return EINVAL;
   std::lock_guard guard(maps_lock_);
-  int copy = dup(maps_.get());  // for a stream of its own; the position is shared
+  int copy = open_maps(task).release();
+  if (copy < 0) copy = dup(maps_.get());  // for a stream of its own; the position is shared
   if (copy < 0) return EFAULT;
   lseek(copy, 0, SEEK_SET);
   FILE* maps = fdopen(copy, "r");
@@ -181,8 +185,9 @@ std::shared_ptr<Process> ProcessTable::of(pid_t task, const std::function<bool()
       settled = in_exec->second == task;
       if (settled) in_exec_.erase(in_exec);
     }
-    process = std::make_shared<Process>(*pid, *start, settled);
+    process = std::make_shared<Process>(*pid, task, *start, settled);
     if (!valid()) return nullptr;
+    drop_ended();  // so that the dead do not outnumber the living
   }
   if (threads_.size() >= prune_at_) drop_ended();
   threads_[task] = Thread{std::move(folder), process};
@@ -204,13 +209,15 @@ void ProcessTable::exec(pid_t task) {
       ++at;
     }
   }
-  if (any) in_exec_[*pid] = task;
+  if (!any) return;
+  in_exec_[*pid] = task;
+  if (in_exec_.size() >= prune_at_) drop_ended();
 }
 
 void ProcessTable::drop_ended() {
   std::erase_if(threads_, [](auto& entry) { return !proc_folder_alive(entry.second.proc.get()); });
   std::erase_if(in_exec_, [](auto& entry) { return !start_time_of(entry.first); });
-  prune_at_ = std::max<size_t>(64, 2 * threads_.size());
+  prune_at_ = std::max<size_t>(64, 2 * std::max(threads_.size(), in_exec_.size()));
 }
 
 }  // namespace sim::host

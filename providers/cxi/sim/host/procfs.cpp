@@ -47,11 +47,12 @@ std::vector<T> numbers(std::string_view line, int base = 10) {
   return all;
 }
 
-bool same_user_namespace(pid_t task) {
+// Whether a link in a task's folder leads where ours leads.
+bool same_link(pid_t task, const std::string& name) {
   struct stat theirs {
   }, ours{};
-  return stat(of_task(task, "ns/user").c_str(), &theirs) == 0 &&
-         stat("/proc/self/ns/user", &ours) == 0 && theirs.st_ino == ours.st_ino &&
+  return stat(of_task(task, name).c_str(), &theirs) == 0 &&
+         stat(("/proc/self/" + name).c_str(), &ours) == 0 && theirs.st_ino == ours.st_ino &&
          theirs.st_dev == ours.st_dev;
 }
 
@@ -124,6 +125,17 @@ std::vector<pid_t> children_of_self() {
   return all;
 }
 
+bool same_files_as_self(pid_t task) {
+  for (const char* link : {"root", "ns/mnt", "ns/user"})
+    if (!same_link(task, link)) return false;
+  auto theirs = read_text(of_task(task, "status")), ours = read_text("/proc/self/status");
+  for (const char* key : {"Uid:", "Gid:", "Groups:", "CapEff:"}) {
+    auto line = line_of(theirs, key);
+    if (!line || line != line_of(ours, key)) return false;
+  }
+  return true;
+}
+
 std::optional<uverbs::Credentials> parse_credentials(std::string_view status) {
   auto uid = line_of(status, "Uid:"), gid = line_of(status, "Gid:");
   auto groups = line_of(status, "Groups:"), caps = line_of(status, "CapEff:");
@@ -148,7 +160,7 @@ std::optional<uverbs::Credentials> parse_credentials(std::string_view status) {
 std::optional<uverbs::Credentials> credentials_of(pid_t task) {
   auto found = parse_credentials(read_text(of_task(task, "status")));
   if (found && (found->cap_sys_admin || found->cap_net_raw || found->cap_net_admin) &&
-      !same_user_namespace(task))
+      !same_link(task, "ns/user"))
     found->cap_sys_admin = found->cap_net_raw = found->cap_net_admin = false;
   return found;
 }

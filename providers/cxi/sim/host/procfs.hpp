@@ -23,6 +23,10 @@ std::optional<pid_t> thread_group_of(pid_t task);
 std::optional<uint64_t> start_time_of(pid_t pid);  // in clock ticks since boot
 std::vector<pid_t> children_of_self();
 
+// Whether a task finds the same files under their names as this process, and has the same rights to
+// them: user, groups, capabilities, root and mounts.
+bool same_files_as_self(pid_t task);
+
 // Reads the lines of /proc/PID/status.
 std::optional<uverbs::Credentials> parse_credentials(std::string_view status);
 // Capabilities count only in our own user namespace: those of another give no right over devices.

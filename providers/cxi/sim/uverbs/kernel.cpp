@@ -52,9 +52,9 @@ class KernelImpl final : public Kernel {
       : keep_alive_(std::move(keep_alive)), trace_(trace) {
     for (unsigned i = 0; i < config.nics; ++i) {
       const std::string number = std::to_string(i);
-      NicDescription description{"cxi" + number, "uverbs" + number, "hsn" + number,
-                                 config.first_nid + i, first_minor + i,
-                                 config.abi_version.value_or(CXI_ABI_VERSION)};
+      NicDescription description{"cxi" + number,  "uverbs" + number,
+                                 "hsn" + number,  config.first_nid + i,
+                                 first_minor + i, config.abi_version.value_or(CXI_ABI_VERSION)};
       nics_.push_back(std::make_unique<NicState>(std::move(description), config, clock, factory));
     }
   }
@@ -143,6 +143,11 @@ class KernelImpl final : public Kernel {
       if (at && (!due || *at < *due)) due = at;
     }
     return due;
+  }
+
+  bool quiet() override {
+    Gate::Pass pass(gate_);
+    return std::ranges::all_of(nics_, [](const auto& nic) { return nic->quiet(); });
   }
 
   void wake() override {

@@ -101,6 +101,9 @@ class Kernel {
   // Makes all NICs work for a while; returns whether anything was done. Called by one engine thread.
   virtual bool step() = 0;
   virtual std::optional<uint64_t> next_due_ns() = 0;
+  // Whether steps have nothing to do before the next call: there is no queue that a program could
+  // ring, and nothing is due.
+  virtual bool quiet() = 0;
   virtual void wake() = 0;
 
   virtual int set_link(unsigned nic, bool up) = 0;  // port events go out

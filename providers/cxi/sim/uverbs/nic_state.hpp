@@ -67,6 +67,7 @@ class NicState final : public nic::Interrupts {
   // follow from others, failed queues, records that did not fit. Returns whether anything was done.
   bool settle();
   std::optional<uint64_t> next_due_ns();
+  bool quiet() { return command_queues.empty() && event_queues.empty() && !next_due_ns(); }
   // Notify of the queue now, if it is armed, whatever its moderation.
   void poke(EventQueue& queue);
   // Tell of the queue when `count` events have come, or `period_ns` after the first.

@@ -131,6 +131,7 @@ class KernelDouble final : public uverbs::Kernel {
     return any;
   }
   std::optional<uint64_t> next_due_ns() override { return std::nullopt; }
+  bool quiet() override { return false; }
   void wake() override {}
 
   int set_link(unsigned nic, bool up) override {

@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -360,6 +362,70 @@ int do_check_range(const Words&) {
   return 0;
 }
 
+// The first thread has ended before another one opens the device.
+int do_without_first_thread(const Words&) {
+  std::thread([] {
+    auto state = [] {
+      char text[512] = "";
+      int fd = open(("/proc/" + std::to_string(getpid()) + "/stat").c_str(), O_RDONLY);
+      ssize_t length = read(fd, text, sizeof(text) - 1);
+      close(fd);
+      const char* end = length > 0 ? strrchr(text, ')') : nullptr;
+      return end != nullptr ? end[2] : '?';
+    };
+    while (state() != 'Z')
+      sched_yield();
+    std::_Exit((do_memory({}), do_check_range({}), std::fflush(nullptr)));
+  }).detach();
+  pthread_exit(nullptr);
+}
+
+// Gives up something, then opens a file by a path that leads through the tree.
+int do_confined(const Words& args) {
+  if (args[0] == "uid" && setresuid(12345, 12345, 12345) != 0) return say(errno);
+  if (args[0] == "root" && (chroot("/proc") != 0 || chdir("/") != 0)) return say(errno);
+  if (args[0] == "namespace" && unshare(CLONE_NEWUSER) != 0) return say(errno);
+  struct stat found {};
+  const char* path = "/sys/class/infiniband/../../../etc/hostname";
+  int created = open("/dev/infiniband/../../tmp/cxi_sim_confined", O_CREAT | O_WRONLY, 0600);
+  std::printf("%s", created < 0 ? "" : "created ");
+  std::printf("%s %s ", stat(path, &found) == 0 ? "stat" : strerrorname_np(errno),
+              access(path, R_OK) == 0 ? "access" : strerrorname_np(errno));
+  say_errno(open(path, O_RDONLY) >= 0);
+  return say_errno(open(device, O_RDWR) >= 0);
+}
+
+int do_unknown_flags(const Words&) {
+  struct stat found {};
+  struct statx wide {};
+  constexpr int unknown = 0x40000000;
+  auto tell = [](long result) { std::printf("%s ", result == 0 ? "ok" : strerrorname_np(errno)); };
+  tell(syscall(SYS_newfstatat, AT_FDCWD, device, &found, unknown));
+  tell(syscall(SYS_faccessat2, AT_FDCWD, device, R_OK, unknown));
+  tell(syscall(SYS_statx, AT_FDCWD, device, unknown, STATX_BASIC_STATS, &wide));
+  std::puts("");
+  return 0;
+}
+
+// Calls whose structure may not be read, or not as a whole.
+int do_unreadable(const Words&) {
+  int fd = open_device();
+  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  auto* at = static_cast<char*>(
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto tell = [&](void* where) {
+    std::printf("%s ", ioctl(fd, RDMA_VERBS_IOCTL, where) == 0 ? "ok" : strerrorname_np(errno));
+  };
+  tell(at);
+  munmap(at + page, page);
+  tell(at + page - 8);
+  mprotect(at, page, PROT_NONE);
+  tell(at);
+  tell(nullptr);
+  std::puts("");
+  return 0;
+}
+
 int do_who(const Words&) {
   auto who = call(open_device(), {.op = Op::who});
   std::printf("%d %d\n", static_cast<pid_t>(who >> 32) == getpid() ? 1 : 0,
@@ -437,6 +503,7 @@ const std::map<std::string, std::function<int(const Words&)>> actions = {
     {"await", do_await},
     {"cat", do_cat},
     {"check-range", do_check_range},
+    {"confined", do_confined},
     {"count", do_count},
     {"descriptors", do_descriptors},
     {"exec", do_exec},
@@ -459,7 +526,10 @@ const std::map<std::string, std::function<int(const Words&)>> actions = {
     {"stat-device", do_stat_device},
     {"threads", do_threads},
     {"timer", do_timer},
+    {"unknown-flags", do_unknown_flags},
+    {"unreadable", do_unreadable},
     {"who", do_who},
+    {"without-first-thread", do_without_first_thread},
 };
 
 }  // namespace

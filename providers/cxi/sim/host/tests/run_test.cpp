@@ -193,6 +193,63 @@ TEST_F(Run, SaysInOneLineHowToPutItRight) {
   EXPECT_EQ(sim({"down", "a"}).status, 0);
 }
 
+TEST_F(Run, NamesTheCommandsThatThereAre) {
+  EXPECT_EQ(sim({"start"}).err,
+            "cxi_sim: start is no command: run, up, exec, down, status and set are; "
+            "see cxi_sim --help\n");
+}
+
+TEST_F(Run, FindsItsTreesBelowAnyNameOfTheFolder) {
+  ASSERT_EQ(symlink(place.path().c_str(), (place.path() + "/link").c_str()), 0);
+  for (const auto* name : {"/", "/link", "/link/"})
+    EXPECT_EQ(run(place, {"env", "XDG_RUNTIME_DIR=" + place.path() + name, cxi_sim(), "run", "--",
+                          probe(), "cat", "node_type", "/sys/class/infiniband/cxi0"})
+                  .out,
+              sim({"run", "--", probe(), "cat", "/sys/class/infiniband/cxi0/node_type"}).out);
+  // A device opened from its folder is one, and not the file that stands in for it.
+  EXPECT_EQ(run(place, {"env", "XDG_RUNTIME_DIR=" + place.path() + "/link", cxi_sim(), "run", "--",
+                        probe(), "stat-device"})
+                .out,
+            sim({"run", "--", probe(), "stat-device"}).out);
+}
+
+TEST_F(Run, TakesAnotherNameWhereItsOwnIsTaken) {
+  auto finished = run(place, {"sh", "-c",
+                              cxi_sim() + " up run-$$ && exec " + cxi_sim() +
+                                  " run -- sh -c 'echo $0 $CXI_SIM_NAME' $$"});
+  std::istringstream words(finished.out);
+  std::string pid, name;
+  words >> pid >> name;
+  EXPECT_EQ(name, "run-" + pid + "-2");
+  EXPECT_EQ(sim({"down"}).status, 0);
+}
+
+TEST_F(Run, TakesNoDescriptorForAStreamItWasStartedWithout) {
+  auto finished =
+      run(place, {"sh", "-c",
+                  cxi_sim() + " run --statistics -- sh -c 'for i in 0 1 2; do test ! -e "
+                              "/proc/$$/fd/$i || exit 9; done; exit 7' <&- >&- 2>&-"});
+  EXPECT_EQ(finished.status, 7);
+  EXPECT_THAT(place.leftovers(), IsEmpty());
+}
+
+TEST_F(Run, KeepsNothingOfItsCallerOpenWhenItStaysUp) {
+  // The shell reads until everybody has closed the pipe.
+  auto finished =
+      run(place, {"sh", "-c", "x=$(" + cxi_sim() + " up a 9>&1 2>&1) && echo came back"});
+  EXPECT_EQ(finished.out, "came back\n");
+  EXPECT_EQ(sim({"down"}).status, 0);
+}
+
+TEST_F(Run, CanBeTakenDownOnceItsProgramsHaveEnded) {
+  for (int i = 0; i < 10; i++) {
+    ASSERT_EQ(sim({"up", "a"}).status, 0);
+    ASSERT_EQ(sim({"exec", "--", probe(), "count", "1"}).status, 0);
+    ASSERT_EQ(sim({"down"}).err, "");
+  }
+  EXPECT_THAT(place.leftovers(), IsEmpty());
+}
+
 TEST_F(Run, WorksWithoutPrivileges) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   auto as_nobody = [&](std::vector<std::string> words) {
@@ -230,7 +287,9 @@ TEST_F(Run, SharesALongLivedInstance) {
   EXPECT_EQ(sim({"exec", "--", probe(), "await", "2", "1"}).out, "ok\n");
   EXPECT_EQ(sim({"down"}).status, 125);  // somebody is there
   EXPECT_EQ(sim({"down", "--force"}).status, 0);
-  EXPECT_EQ(holding.finish().status, 128 + SIGKILL);
+  auto held = holding.finish();
+  EXPECT_EQ(held.status, 128 + SIGKILL);
+  EXPECT_EQ(held.err, "cxi_sim: a has ended, and the program with it\n");
   EXPECT_EQ(sim({"exec", "--name", "a", "--", "true"}).status, 125);
   EXPECT_THAT(place.leftovers(), IsEmpty());
 }

@@ -12,6 +12,22 @@ class Descriptors : public NativeTest {
   }
 };
 
+TEST_F(Descriptors, NeedNoWatchingWithoutQueues) {
+  EXPECT_TRUE(kernel->quiet());
+  auto md = map({buffer_va, 100, CXI_ABI_MD_READ, -1});
+  EXPECT_TRUE(kernel->quiet());
+  const uint32_t events = eq().handle();
+  EXPECT_FALSE(kernel->quiet());
+  EXPECT_EQ(destroy_native(CXI_OBJECT_EQ, CXI_METHOD_EQ_DESTROY, events), 0);
+  EXPECT_TRUE(kernel->quiet());
+  const uint32_t commands = cmdq({0, 64, 0, 0}).handle();
+  EXPECT_FALSE(kernel->quiet());
+  EXPECT_EQ(destroy_native(CXI_OBJECT_CMDQ, CXI_METHOD_CMDQ_DESTROY, commands), 0);
+  EXPECT_TRUE(kernel->quiet());
+  device().due = 5;
+  EXPECT_FALSE(kernel->quiet());
+}
+
 TEST_F(Descriptors, MakeMemoryReachable) {
   auto md = map({buffer_va, 100, CXI_ABI_MD_READ | CXI_ABI_MD_WRITE, -1});
   ASSERT_EQ(md.error, 0);
