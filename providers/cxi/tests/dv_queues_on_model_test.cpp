@@ -74,7 +74,7 @@ TEST_F(Descriptors, NeedAnAddressContext) {
   SvcPtr svc = make_svc(limits);
   LniPtr poor = lni_on(svc->svc_id);
   const cxidv_md_attr attr = right();
-  EXPECT_EQ(error_of(cxidv_map_md(poor.get(), &attr)), ENOSPC);
+  EXPECT_EQ(error_of(cxidv_map_md(poor.get(), &attr)), EBADR);
 }
 
 class EventQueues : public Native {

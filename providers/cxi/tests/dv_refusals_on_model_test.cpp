@@ -132,7 +132,7 @@ TEST_F(Unusable, AServiceWithoutEventQueuesForACq) {
   attr.cqe = 16;
   cxidv_cq_attr on = {};
   on.lni = poor.get();
-  EXPECT_EQ(error_of(cxidv_create_cq(context.get(), &attr, &on)), ENOSPC);
+  EXPECT_EQ(error_of(cxidv_create_cq(context.get(), &attr, &on)), EBADR);
 }
 
 TEST_F(Unusable, MemoryForRegistersThatIsNotThere) {

@@ -22,8 +22,10 @@ bool all_zero(std::span<const std::byte> bytes) {
 }  // namespace
 
 const AttrRule* find_attr(const Method& method, uint16_t id) {
-  if (method.driver_data && id == UVERBS_ATTR_UHW_IN) return &driver_data_in;
-  if (method.driver_data && id == UVERBS_ATTR_UHW_OUT) return &driver_data_out;
+  if (method.driver_data != DriverData::none) {
+    if (id == UVERBS_ATTR_UHW_IN) return &driver_data_in;
+    if (id == UVERBS_ATTR_UHW_OUT) return &driver_data_out;
+  }
   auto it = std::ranges::find(method.attrs, id, &AttrRule::id);
   return it == method.attrs.end() ? nullptr : &*it;
 }
@@ -57,7 +59,13 @@ int Call::parse() {
   for (const AttrRule& rule : method.attrs) {
     if (rule.required && !has(rule.id)) return EINVAL;
   }
-  return 0;
+  return method.driver_data == DriverData::answer ? no_driver_in() : 0;
+}
+
+int Call::no_driver_in() const {
+  // In methods without driver data the number means something else.
+  if (method.driver_data == DriverData::none) return 0;
+  return all_zero(bytes(UVERBS_ATTR_UHW_IN)) ? 0 : E2BIG;
 }
 
 int Call::parse_one(size_t index, const AttrRule& rule) {
@@ -172,7 +180,8 @@ int Call::copy_out() {
   constexpr size_t flags_at = offsetof(ib_uverbs_attr, flags);
   constexpr size_t data_at = offsetof(ib_uverbs_attr, data);
   // In methods without driver data the number means something else.
-  if (method.driver_data && has(UVERBS_ATTR_UHW_OUT) && !outputs_.contains(UVERBS_ATTR_UHW_OUT)) {
+  if (method.driver_data != DriverData::none && has(UVERBS_ATTR_UHW_OUT) &&
+      !outputs_.contains(UVERBS_ATTR_UHW_OUT)) {
     put_bytes(UVERBS_ATTR_UHW_OUT, {});
   }
   for (const auto& [id, value] : outputs_) {

@@ -64,6 +64,8 @@ class Call {
   int driver_in(T& out, size_t first_size = sizeof(T)) const {
     return grown_in(UVERBS_ATTR_UHW_IN, &out, sizeof out, first_size);
   }
+  // For calls that take none. E2BIG: there is some, and it is not zero.
+  int no_driver_in() const;
   template <class T>
   int request(uint16_t id, T& out, size_t first_size = sizeof(T)) const {
     return grown_in(id, &out, sizeof out, first_size);

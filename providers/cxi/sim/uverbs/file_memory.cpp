@@ -67,9 +67,9 @@ FileMemory::~FileMemory() {
 }
 
 // The program shares its descriptor's flags with its copies; with O_APPEND among them every write
-// would go to the end of the file.
+// would go to the end of the file. A lease that the program holds on the file is not waited for.
 int FileMemory::open_again(int mode) {
-  const int own = open(link_to(fd_).c_str(), mode | O_CLOEXEC);
+  const int own = open(link_to(fd_).c_str(), mode | O_CLOEXEC | O_NONBLOCK);
   if (own < 0) return errno;
   close(std::exchange(fd_, own));
   return 0;

@@ -101,7 +101,8 @@ int pte_unmap(Call& call) {
   auto& pte = *call.object<PteObject>(CXI_ATTR_HANDLE);
   auto* domain = call.object<DomainObject>(CXI_ATTR_DOMAIN_HANDLE);
   auto it = std::ranges::find_if(pte.portals, [&](const PteObject::Portal& p) {
-    return p.domain.get() == domain && p.index == req.index && p.multicast == (req.multicast != 0);
+    return p.domain.get() == domain && p.index == req.index &&
+           uint32_t{p.multicast} == req.multicast;
   });
   if (it == pte.portals.end()) return EINVAL;
   pte.portals.erase(it);
@@ -195,7 +196,7 @@ int ct_read(Call& call) {
 int ct_wait(Call& call) {
   cxi_abi_ct_req req;
   if (int error = call.request(CXI_ATTR_REQ, req)) return error;
-  if (int error = check_ct(req)) return error;
+  if (req.success > max_success) return EINVAL;
   auto& ct = *call.object<CtObject>(CXI_ATTR_HANDLE);
   auto value = ct->device().read_ct(ct->number());
   if (!value) return value.error;

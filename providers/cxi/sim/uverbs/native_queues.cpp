@@ -34,17 +34,18 @@ int md_map(Call& call) {
   constexpr uint32_t known = CXI_ABI_MD_READ | CXI_ABI_MD_WRITE;
   if (req.len == 0 || req.va + req.len < req.va) return EINVAL;
   if ((req.flags & ~known) || !(req.flags & known)) return EINVAL;
-  auto lni = named_lni(call);
-  if (!lni) return lni.error;
   const bool writes = req.flags & CXI_ABI_MD_WRITE;
   std::shared_ptr<nic::GuestMemory> memory;
-  if (req.dmabuf_fd == -1) {
-    if (int error = call.caller.check_range(req.va, req.len, writes)) return error;
-    memory = call.caller.memory();
-  } else {
+  if (req.dmabuf_fd != -1) {
     auto file = file_memory(call, req.dmabuf_fd, req.va, req.len, writes);
     if (!file) return file.error;
     memory = std::move(file.value);
+  }
+  auto lni = named_lni(call);
+  if (!lni) return lni.error;
+  if (!memory) {
+    if (int error = call.caller.check_range(req.va, req.len, writes)) return error;
+    memory = call.caller.memory();
   }
   auto map = MemoryMap::of_memory(lni.value, std::move(memory), req.va, req.len,
                                   req.flags & CXI_ABI_MD_READ, writes);

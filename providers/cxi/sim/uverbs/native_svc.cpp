@@ -108,6 +108,7 @@ int svc_alloc(Call& call) {
   cxi_abi_svc_desc desc;
   if (int error = call.request(CXI_ATTR_REQ, desc)) return error;
   if (!call.caller.credentials().cap_sys_admin) return EPERM;
+  if (desc.svc_id) return EINVAL;
   if (int error = check(desc)) return error;
   Services& services = call.file.nic.services;
   if (int error = check_overlap(services, desc, 0)) return error;

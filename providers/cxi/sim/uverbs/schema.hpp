@@ -34,12 +34,18 @@ struct AttrRule {
   uint16_t object = 0;        // of handles: the type they must name
 };
 
+enum class DriverData : uint8_t {
+  none,    // no UHW attributes
+  answer,  // UHW_OUT; UHW_IN only if it is zero, for there is no structure that it could be
+  both,
+};
+
 struct Method {
   uint16_t object, id;
   const char* name;
   std::span<const AttrRule> attrs;
-  int (*run)(Call&);         // returns 0 or a positive errno
-  bool driver_data = false;  // takes UHW_IN and UHW_OUT
+  int (*run)(Call&);  // returns 0 or a positive errno
+  DriverData driver_data = DriverData::none;
   bool needs_context = true;
 };
 

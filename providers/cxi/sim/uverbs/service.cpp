@@ -94,6 +94,8 @@ uint32_t Services::free(cxi_abi_resource type) const {
 
 nic::Made<Charge> Services::charge(Service& service, cxi_abi_resource type, uint32_t count,
                                    unsigned element) {
+  // A kind of which the service has nothing at all (behaviour 3.6).
+  if (count != 0 && service.max(type) == 0) return {{}, EBADR};
   uint64_t after = uint64_t{service.in_use[type][element]} + count;
   if (after > service.max(type)) return {{}, ENOSPC};
   uint64_t reserved = service.limited ? service.limits[type].reserved : 0;

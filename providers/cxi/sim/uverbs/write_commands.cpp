@@ -237,6 +237,7 @@ struct WriteCommand {
   uint32_t command;  // with IB_USER_VERBS_CMD_FLAG_EXTENDED
   size_t min_in, min_out;
   int (*run)(Call&);
+  bool driver_in = false;
 };
 
 constexpr uint32_t ex(uint32_t command) {
@@ -249,7 +250,7 @@ constexpr WriteCommand write_commands[] = {
     {IB_USER_VERBS_CMD_QUERY_PORT, sizeof(ib_uverbs_query_port), sizeof(ib_uverbs_query_port_resp),
      write_query_port},
     {IB_USER_VERBS_CMD_ALLOC_PD, sizeof(ib_uverbs_alloc_pd), sizeof(ib_uverbs_alloc_pd_resp),
-     write_alloc_pd},
+     write_alloc_pd, true},
     {IB_USER_VERBS_CMD_DEALLOC_PD, sizeof(ib_uverbs_dealloc_pd), 0,
      write_destroy<ib_uverbs_dealloc_pd, &ib_uverbs_dealloc_pd::pd_handle, UVERBS_OBJECT_PD>},
     {IB_USER_VERBS_CMD_DESTROY_AH, sizeof(ib_uverbs_destroy_ah), 0,
@@ -263,7 +264,7 @@ constexpr WriteCommand write_commands[] = {
     {IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, sizeof(ib_uverbs_create_comp_channel),
      sizeof(ib_uverbs_create_comp_channel_resp), create_comp_channel},
     {IB_USER_VERBS_CMD_RESIZE_CQ, sizeof(ib_uverbs_resize_cq), sizeof(ib_uverbs_resize_cq_resp),
-     write_resize_cq},
+     write_resize_cq, true},
     {IB_USER_VERBS_CMD_QUERY_QP, sizeof(ib_uverbs_query_qp), sizeof(ib_uverbs_query_qp_resp),
      query_qp},
     {IB_USER_VERBS_CMD_MODIFY_QP, sizeof(ib_uverbs_modify_qp), 0, modify_qp},
@@ -288,6 +289,9 @@ int invoke_write(Call& call) {
     return ENOSPC;
   }
   if (!call.file.has_context) return EINVAL;
+  if (!it->driver_in) {
+    if (int error = call.no_driver_in()) return error;
+  }
   return it->run(call);
 }
 

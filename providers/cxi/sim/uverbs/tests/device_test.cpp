@@ -45,6 +45,18 @@ TEST_F(Context, ChecksItsDriverData) {
   EXPECT_EQ(issue_bytes({1, 0, 0, 0}), 0);
 }
 
+TEST_F(Context, TakesNoDriverDataWithCommandsThatHaveNone) {
+  get_context();
+  const auto query = [&](uint64_t driver_data) {
+    auto ioctl = write_command(IB_USER_VERBS_CMD_QUERY_DEVICE, uint64_t{0},
+                               sizeof(ib_uverbs_query_device_resp));
+    ioctl.in(UVERBS_ATTR_UHW_IN, driver_data);
+    return issue(ioctl);
+  };
+  EXPECT_EQ(query(0), 0);
+  EXPECT_EQ(query(1), E2BIG);
+}
+
 TEST_F(Context, CanBeQueried) {
   get_context();
   auto ioctl = call(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT);

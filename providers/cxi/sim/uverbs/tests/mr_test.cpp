@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -173,6 +174,15 @@ TEST_F(FileRegions, EndWithIt) {
   EXPECT_EQ(status(of(~0ull - 4095, 4096)), EINVAL);
   EXPECT_EQ(status(of(0, 0)), EINVAL);
   EXPECT_TRUE(device().maps.empty());
+}
+
+TEST_F(FileRegions, DoNotKeepTheNicWaitingForALease) {
+  const auto before = signal(SIGIO, SIG_IGN);
+  ASSERT_EQ(fcntl(file, F_SETLEASE, F_RDLCK), 0);
+  EXPECT_EQ(status(of(0, size)), EAGAIN);
+  ASSERT_EQ(fcntl(file, F_SETLEASE, F_UNLCK), 0);
+  EXPECT_EQ(status(of(0, size)), 0);
+  signal(SIGIO, before);
 }
 
 TEST_F(FileRegions, HaveTheirPlaceInAPage) {

@@ -90,9 +90,46 @@ TEST_F(Refusals, OfMemoryThatTheDeviceCannotPlace) {
   device().refuse = "map_memory";
   EXPECT_EQ(map({buffer_va, 8, CXI_ABI_MD_READ, -1}).error, ENOSPC);
   device().refuse.clear();
-  allow(CXI_ABI_RSRC_AC, 0);
-  EXPECT_EQ(map({buffer_va, 8, CXI_ABI_MD_READ, -1}).error, ENOSPC);
   EXPECT_TRUE(device().maps.empty());
+}
+
+TEST_F(Refusals, OfWhatTheServiceHasNothingOf) {
+  const uint32_t profile = cp({1, 0, CXI_ABI_TC_BEST_EFFORT, 0}).handle();
+  for (unsigned type = 0; type < CXI_ABI_RSRC_COUNT; type++)
+    allow(static_cast<cxi_abi_resource>(type), 0);
+  EXPECT_EQ(map({buffer_va, 8, CXI_ABI_MD_READ, -1}).error, EBADR);
+  EXPECT_EQ(eq().error, EBADR);
+  EXPECT_EQ(cmdq({CXI_ABI_CMDQ_TRANSMIT, 64, 0, 0}, {{CXI_ATTR_CP_HANDLE, profile}}).error, EBADR);
+  EXPECT_EQ(cmdq({0, 64, 0, 0}).error, EBADR);
+  EXPECT_EQ(pte(0).error, EBADR);
+  EXPECT_EQ(ct().error, EBADR);
+  EXPECT_TRUE(device().maps.empty());
+  EXPECT_TRUE(device().eqs.empty());
+  EXPECT_TRUE(device().cmdq_configs.empty());
+  // List entries are charged only where some are asked for.
+  allow(CXI_ABI_RSRC_PTE, 1);
+  EXPECT_EQ(pte(0, 1).error, EBADR);
+  EXPECT_EQ(pte(0).error, 0);
+}
+
+TEST_F(Refusals, OfFilesComeBeforeThoseOfTheLogicalNi) {
+  service().enabled = false;
+  EXPECT_EQ(map({0, 8, CXI_ABI_MD_READ, 12345}).error, EBADF);
+  EXPECT_EQ(map({buffer_va, 8, CXI_ABI_MD_READ, -1}).error, EKEYREVOKED);
+}
+
+TEST_F(Refusals, LookOnlyAtWhatAMethodNames) {
+  const uint32_t counter = ct().handle();
+  cxi_abi_ct_req req{};
+  req.failure = ~0ull;
+  const auto wait = [&] {
+    return native(CXI_OBJECT_CT, CXI_METHOD_CT_WAIT, req, sizeof(cxi_abi_ct_resp),
+                  {{CXI_ATTR_HANDLE, counter}})
+        .error;
+  };
+  EXPECT_EQ(wait(), 0);
+  req.success = 1ull << 48;
+  EXPECT_EQ(wait(), EINVAL);
 }
 
 TEST_F(Refusals, OfQueuesThatTheServiceHasNot) {

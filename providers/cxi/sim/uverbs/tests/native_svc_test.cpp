@@ -80,6 +80,7 @@ TEST_F(ServiceCalls, NeedPrivilege) {
 }
 
 TEST_F(ServiceCalls, CheckTheDescription) {
+  EXPECT_EQ(alloc_with([](auto& d) { d.svc_id = 7; }), EINVAL);
   EXPECT_EQ(alloc_with([](auto& d) { d.num_vnis = 5; }), EINVAL);
   EXPECT_EQ(alloc_with([](auto& d) { d.num_vnis = 3; }), EINVAL);
   EXPECT_EQ(alloc_with([](auto& d) { d.num_vnis = 1; }), EINVAL);

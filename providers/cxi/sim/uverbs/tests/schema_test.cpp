@@ -37,7 +37,7 @@ class EveryMethod : public KernelTest, public ::testing::WithParamInterface<cons
     Ioctl ioctl = call(method().object, method().id);
     for (const AttrRule& rule : method().attrs)
       add_right(ioctl, rule);
-    if (method().driver_data) {
+    if (method().driver_data != DriverData::none) {
       ioctl.in(UVERBS_ATTR_UHW_IN, uint64_t{0}).out(UVERBS_ATTR_UHW_OUT, 64);
     }
     return ioctl;
@@ -166,6 +166,18 @@ TEST_P(EveryMethod, RefusesInputsThatCannotBeRead) {
     };
     EXPECT_EQ(changed(i, wild), EFAULT) << "attribute " << rule.id;
   }
+}
+
+TEST_P(EveryMethod, TakesNoDriverDataThatItHasNoStructureFor) {
+  if (method().driver_data != DriverData::answer) return;
+  const auto sent = [&](uint64_t value) {
+    Ioctl again = right_call();
+    std::erase_if(again.attrs, [](auto& a) { return a.attr_id == UVERBS_ATTR_UHW_IN; });
+    again.in(UVERBS_ATTR_UHW_IN, value);
+    return parse(again);
+  };
+  EXPECT_EQ(sent(0), 0);
+  EXPECT_EQ(sent(1), E2BIG);
 }
 
 TEST_P(EveryMethod, FindsHandlesOfTheRightTypeOnly) {
