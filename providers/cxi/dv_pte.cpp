@@ -43,6 +43,18 @@ int make_pte(cxidv_lni* lni, const cxidv_pte_attr& attr, cxidv_pte*& made) noexc
   return 0;
 }
 
+/// The place of a mapping as the kernel takes it: it has the multicast id in the low bits.
+int set_place(std::uint32_t index, std::uint32_t flags, cxi_abi_pte_req& request) noexcept {
+  request.index = index;
+  request.multicast = (flags & CXIDV_MAP_MULTICAST) != 0;
+  if (!request.multicast) return 0;
+  std::uint32_t id = 0;
+  std::uint32_t index_ext = 0;
+  const int err = cxidv_decode_multicast_index(index, &id, &index_ext);
+  request.index = index_ext << C_DFA_MULTICAST_ID_BITS | id;
+  return err;
+}
+
 /// Maps or unmaps.
 int place(std::uint16_t method, const cxidv_pte* pub, const cxidv_domain* where,
           std::uint32_t index, std::uint32_t flags) noexcept {
@@ -51,8 +63,7 @@ int place(std::uint16_t method, const cxidv_pte* pub, const cxidv_domain* where,
   const Domain& domain = object_of<Domain>(where);
   if (&context_of(domain) != &context_of(pte)) return EINVAL;
   cxi_abi_pte_req request = {};
-  request.index = index;
-  request.multicast = (flags & CXIDV_MAP_MULTICAST) != 0;
+  if (const int err = set_place(index, flags, request)) return err;
   Command<3> command(CXI_OBJECT_PTE, method);
   command.object_in(CXI_ATTR_HANDLE, pte.handle);
   command.object_in(CXI_ATTR_DOMAIN_HANDLE, domain.handle);
