@@ -5,7 +5,6 @@
 // not read yet out of the way of fillers behind it.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 
 #include "ethernet/cassini_fields.hpp"
 #include "ethernet/cassini_user_defs.h"
+#include "mmio_raw.hpp"
 
 namespace cxi {
 
@@ -29,7 +29,7 @@ struct EventView {
 };
 
 /// The event at a place of the ring, or none while it is absent or not complete. The last byte is
-/// written last; the fence is the partner of the NIC's order between body and last byte.
+/// written last; the barrier is the partner of the NIC's order between body and last byte.
 inline EventView event_at(const std::byte* place) noexcept {
   const auto* size_byte = reinterpret_cast<const unsigned char*>(place + 14);
   const unsigned code = __atomic_load_n(size_byte, __ATOMIC_RELAXED) & 3;
@@ -37,7 +37,7 @@ inline EventView event_at(const std::byte* place) noexcept {
   const std::uint32_t bytes = 8u << code;
   const auto* last = reinterpret_cast<const unsigned char*>(place + bytes - 1);
   if ((__atomic_load_n(last, __ATOMIC_RELAXED) & 0x3f) == C_RC_NO_EVENT) return {};
-  std::atomic_thread_fence(std::memory_order_acquire);
+  from_device_barrier();
   return {place, bytes};
 }
 

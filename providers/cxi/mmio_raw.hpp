@@ -14,6 +14,12 @@ inline void to_device_barrier() noexcept {
   cxidv_to_device_barrier();
 }
 
+/// What is read from memory after is no older than what the NIC wrote before the word that was read
+/// before.
+inline void from_device_barrier() noexcept {
+  cxidv_from_device_barrier();
+}
+
 /// Pushes write-combining stores out. Partner: none, it only bounds the time they may linger.
 inline void flush_writes() noexcept {
   cxidv_flush_writes();

@@ -213,21 +213,21 @@ static inline void cxidv_cmdq_ring_doorbell(struct cxidv_cmdq *cmdq)
 	cxidv_flush_writes();
 }
 
-static inline void cxidv_priv_cmdq_copy_to_window(volatile uint64_t *window, uint32_t slot,
-					     const uint8_t *command, uint32_t words)
+static inline void cxidv_priv_cmdq_copy_to_window(struct cxidv_cmdq *cmdq, size_t window, uint32_t slot,
+						  const uint8_t *command, uint32_t words)
 {
-	volatile uint64_t *place = window + (size_t)(slot & 15) * (C_CQ_CMD_SIZE / 8);
+	volatile uint8_t *place = (volatile uint8_t *)cmdq->launch + window +
+				  (size_t)(slot & 15) * C_CQ_CMD_SIZE;
 	uint32_t i;
 
 	for (i = 0; i < words; i++)
-		place[i] = cxidv_get_word(command, i);
+		cxidv_store_doorbell(place + (size_t)i * 8, cxidv_get_word(command, i));
 }
 
 /* Stores the first one or two slots that the NIC has not been told of into the low-latency window; such a
  * store moves the write pointer too, whether or not the NIC uses what was stored. */
 static inline void cxidv_priv_cmdq_ring_low_latency(struct cxidv_cmdq *cmdq)
 {
-	uint8_t *launch = (uint8_t *)(uintptr_t)cmdq->launch;
 	const uint8_t *first = cmdq->ring + (size_t)cmdq->hw_wp32 * 32;
 	uint32_t slot = cmdq->hw_wp32 / 2;
 	uint32_t slots, done;
@@ -240,21 +240,18 @@ static inline void cxidv_priv_cmdq_ring_low_latency(struct cxidv_cmdq *cmdq)
 	slots = ((cmdq->wp32 > cmdq->hw_wp32 ? cmdq->wp32 : cmdq->size32) - cmdq->hw_wp32) / 2;
 	cxidv_to_device_barrier(); /* partner: the NIC reads the ring where it rejects the window */
 	if (slots > 1 && !(slot & 1)) {
-		cxidv_priv_cmdq_copy_to_window(
-			(volatile uint64_t *)(launch + offsetof(struct c_cmdq, ll_wr128a02)), slot,
-			first, 16);
+		cxidv_priv_cmdq_copy_to_window(cmdq, offsetof(struct c_cmdq, ll_wr128a02), slot,
+					       first, 16);
 		done = 2;
 	} else if (slots > 2 && !(cxidv_get_word(first, 0) | cxidv_get_word(first, 4)) &&
 		   (cxidv_get_word(first, 8) >> 2 & 3) != C_CMD_SIZE_256B) {
 		/* A slot of padding: the NIC skips it where two slots arrive behind it. */
-		cxidv_priv_cmdq_copy_to_window(
-			(volatile uint64_t *)(launch + offsetof(struct c_cmdq, ll_wr128a13)), slot + 1,
-			first + C_CQ_CMD_SIZE, 16);
+		cxidv_priv_cmdq_copy_to_window(cmdq, offsetof(struct c_cmdq, ll_wr128a13), slot + 1,
+					       first + C_CQ_CMD_SIZE, 16);
 		done = 3;
 	} else {
-		cxidv_priv_cmdq_copy_to_window(
-			(volatile uint64_t *)(launch + offsetof(struct c_cmdq, ll_wr64a0123)), slot,
-			first, 8);
+		cxidv_priv_cmdq_copy_to_window(cmdq, offsetof(struct c_cmdq, ll_wr64a0123), slot,
+					       first, 8);
 		done = 1;
 	}
 	cxidv_flush_writes();

@@ -90,11 +90,11 @@ static inline const union c_event *cxidv_eq_peek(struct cxidv_eq *eq)
 		uint32_t head = __atomic_load_n(place + 14, __ATOMIC_RELAXED);
 		uint32_t bytes = 8u << (head & 3);
 
-		/* The last byte is written last; the fence is the partner of that order. */
+		/* The last byte is written last; the barrier is the partner of that order. */
 		if ((head & 3) == C_EVENT_SIZE_NO_EVENT ||
 		    (__atomic_load_n(place + bytes - 1, __ATOMIC_RELAXED) & 0x3f) == C_RC_NO_EVENT)
 			return NULL;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		cxidv_from_device_barrier();
 		if (__builtin_expect((head >> 2 & 0x1f) < C_EVENT_EQ_SWITCH, 1))
 			return (const union c_event *)place;
 		if ((head >> 2 & 0x1f) == C_EVENT_NULL_EVENT)

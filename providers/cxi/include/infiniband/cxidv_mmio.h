@@ -6,6 +6,7 @@
 #ifndef INFINIBAND_CXIDV_MMIO_H
 #define INFINIBAND_CXIDV_MMIO_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,6 +27,19 @@ static inline void cxidv_to_device_barrier(void)
 #endif
 }
 
+/* What is read from memory after is no older than what the NIC wrote before the word that was read before.
+ * Partner: the NIC's writes, which it makes in order. */
+static inline void cxidv_from_device_barrier(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("dmb oshld" ::: "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 /* Pushes write-combining stores out, and keeps later ones behind them. */
 static inline void cxidv_flush_writes(void)
 {
@@ -38,16 +52,22 @@ static inline void cxidv_flush_writes(void)
 #endif
 }
 
-/* One store of 64 bits to a device page. */
+/* A word that the NIC shares. Its alignment is said, since compilers for 32 bits take less for granted. */
+typedef uint64_t cxidv_priv_shared_word __attribute__((aligned(8), may_alias));
+
+/* One store of 64 bits to a device page, on processors of 32 bits too: halves would be two doorbells. */
 static inline void cxidv_store_doorbell(volatile void *where, uint64_t value)
 {
-	*(volatile uint64_t *)where = value;
+	__atomic_store_n((volatile cxidv_priv_shared_word *)where, value, __ATOMIC_RELAXED);
 }
 
 /* What the NIC wrote there; later reads see what it wrote before that. */
 static inline uint64_t cxidv_load_acquire(const volatile void *where)
 {
-	return __atomic_load_n((const volatile uint64_t *)where, __ATOMIC_ACQUIRE);
+	uint64_t word = __atomic_load_n((const volatile cxidv_priv_shared_word *)where, __ATOMIC_RELAXED);
+
+	cxidv_from_device_barrier();
+	return word;
 }
 
 /* Words of commands and events, wherever they lie. */
