@@ -542,10 +542,11 @@ struct cxi_abi_ct_resp {
  *         EACCES  a word has no bit that software can change
  *         EFAULT  data_ptr
  * MAP     RESP* struct cxi_abi_csr_map_resp. Maps the aperture where the context's window_flags have
- *         CXI_ABI_WINDOW_CSR. The cookie is valid as long as the descriptor.
+ *         CXI_ABI_WINDOW_CSR. The cookie is valid as long as the descriptor: who has
+ *         unmapped the aperture maps it again by the same one.
  *         EOPNOTSUPP  there is no such window
  *         EPERM       the caller has no CAP_SYS_ADMIN
- *         EBUSY       the descriptor has mapped it already
+ *         EBUSY       the descriptor has been given the cookie already
  *
  * The public set, which everybody may read: the revision (c_mb_sts_rev), the counter blocks, and every
  * register that a telemetry item is read from.

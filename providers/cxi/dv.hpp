@@ -157,6 +157,10 @@ int destroy(T& object, std::uint16_t type, std::uint16_t method) noexcept {
   return 0;
 }
 
+/// Map the register space into the program, or unmap it. Return 0 or an errno value. In dv_csr.cpp.
+int map_registers(Context& context, volatile void*& base, std::size_t& length) noexcept;
+int unmap_registers(Context& context) noexcept;
+
 /// Whether a structure of the program can be filled: EINVAL where it is shorter than the first one
 /// was.
 template <class T>

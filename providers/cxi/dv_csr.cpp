@@ -73,20 +73,30 @@ int access(std::uint16_t method, ibv_context* ibv, std::uint32_t offset, const v
   return run(*context, command);
 }
 
-int map_registers(Context& context, volatile void*& base, std::size_t& length) noexcept {
-  MutexGuard guard(context.native.mutex);
-  if (context.native.csr_base) return EBUSY;
+int ask_for_registers(Context& context) noexcept {
   cxi_abi_csr_map_resp answer = {};
   Command<1> command(CXI_OBJECT_CSR, CXI_METHOD_CSR_MAP);
   command.out(CXI_ATTR_RESP, answer);
   if (const int err = run(context, command)) return err;
-  std::byte* where = nullptr;
-  if (const int err = map_cookie(context.ibv.context, answer.cookie, answer.bytes, where))
-    return err;
-  context.native.csr_base = where;
+  context.native.csr_cookie = answer.cookie;
   context.native.csr_bytes = answer.bytes;
+  return 0;
+}
+
+}  // namespace
+
+int map_registers(Context& context, volatile void*& base, std::size_t& length) noexcept {
+  NativeObjects& native = context.native;
+  MutexGuard guard(native.mutex);
+  if (native.csr_base) return EBUSY;
+  if (!native.csr_bytes)
+    if (const int err = ask_for_registers(context)) return err;
+  std::byte* where = nullptr;
+  if (const int err = map_cookie(context.ibv.context, native.csr_cookie, native.csr_bytes, where))
+    return err;
+  native.csr_base = where;
   base = where;
-  length = answer.bytes;
+  length = native.csr_bytes;
   return 0;
 }
 
@@ -98,7 +108,6 @@ int unmap_registers(Context& context) noexcept {
   return 0;
 }
 
-}  // namespace
 }  // namespace cxi::dv
 
 using namespace cxi;

@@ -24,6 +24,8 @@ struct NativeObjects {
   NativeLink* newest;
   cxidv_lni* own_lni;  // of the context, once somebody asked for it
   void* csr_base;      // of the register space; null: not mapped
+  // The kernel gives its place once; it stays good as long as the context. 0 bytes: not yet.
+  unsigned long long csr_cookie;
   unsigned long csr_bytes;
 };
 
