@@ -653,6 +653,20 @@ TEST_F(Unheard, WhoOnlyPollsLearnsThatTheDeviceIsGone) {
     EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
 }
 
+class Asleep : public OnModel {};
+
+TEST_F(Asleep, WhoSleepsOnAChannelIsWokenWhenTheDeviceGoes) {
+  QpPtr a = create_qp();
+  ASSERT_EQ(receive(a, 1, 4096, 64), 0);
+  ASSERT_EQ(ibv_req_notify_cq(cq.get(), 0), 0);
+  ASSERT_EQ(std::system(CXI_SIM " set device cxi0 failed"), 0);
+  ibv_cq* which = nullptr;
+  void* its = nullptr;
+  EXPECT_EQ(ibv_get_cq_event(channel.get(), &which, &its), -1);
+  EXPECT_EQ(errno, EIO);
+  EXPECT_EQ(wait(1)[0].status, IBV_WC_WR_FLUSH_ERR);
+}
+
 class Gone : public OnModel {};
 
 TEST_F(Gone, OutstandingRequestsAreFlushedAndEverythingCanBeDestroyed) {
