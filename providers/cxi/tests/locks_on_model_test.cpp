@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Which queues have a lock, and what becomes of those that have none when another thread hears of
 // them, in front of the software NIC.
+#include <thread>
+
 #include "objects.hpp"
 #include "on_model.hpp"
 
@@ -104,6 +106,31 @@ TEST_F(Locks, ComeToQueuesThatLookAtEachOther) {
   QpPtr after = create_in(parent, sends, sends);
   EXPECT_TRUE(locks(after));
   expect_an_exchange(across, sends.get(), receives.get());
+}
+
+TEST_F(Locks, ThreadsWithAQueueEachLoseNothing) {
+  constexpr unsigned many = 2000, depth = 8;
+  CqPtr sends = create_own(), receives = create_own();
+  QpPtr qp = create_in(pd, sends, receives);
+  Ah to_itself = address_of(qp);
+  std::thread receiver([&] {
+    unsigned posted = 0;
+    for (unsigned got = 0; got < many; got++) {
+      // Fewer than are sent at a time, so that some are refused, and repeated by whoever polls.
+      for (; posted < many && posted < got + depth / 2; posted++)
+        EXPECT_EQ(receive(qp, posted, 4096, 64), 0);
+      EXPECT_EQ(wait(receives.get(), 1)[0].status, IBV_WC_SUCCESS);
+    }
+  });
+  unsigned posted = 0;
+  for (unsigned done = 0; done < many; done++) {
+    for (; posted < many && posted < done + depth; posted++)
+      EXPECT_EQ(send(qp, to_itself, posted, 0, 64), 0);
+    const ibv_wc wc = wait(sends.get(), 1)[0];
+    EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+    EXPECT_EQ(wc.wr_id, done);
+  }
+  receiver.join();
 }
 
 TEST_F(Locks, ComeWithACounterThatAnyThreadReads) {
