@@ -2,6 +2,7 @@
 //
 // Refusals that the manual of direct verbs names and that belong to no resource: devices that are
 // not Cassini NICs, memory and channels that cannot be used, a device that is gone.
+#include <fcntl.h>
 #include <infiniband/driver.h>
 #include <sys/mman.h>
 
@@ -163,6 +164,13 @@ TEST_F(Unusable, ADmaBufThatTheDeviceCannotReach) {
   attr.length = 4096;
   attr.dmabuf_fd = 9999;
   EXPECT_EQ(error_of(cxidv_map_md(lni.get(), &attr)), EBADF);
+  const int readable =
+      open(("/proc/self/fd/" + std::to_string(file)).c_str(), O_RDONLY | O_CLOEXEC);
+  attr.dmabuf_fd = readable;
+  attr.flags = CXIDV_MD_READ | CXIDV_MD_WRITE;
+  EXPECT_EQ(error_of(cxidv_map_md(lni.get(), &attr)), EACCES);
+  close(readable);
+  attr.flags = CXIDV_MD_READ;
   attr.dmabuf_fd = file;
   cxidv_md* md = cxidv_map_md(lni.get(), &attr);
   ASSERT_NE(md, nullptr);
@@ -252,8 +260,12 @@ TEST_F(Removed, DevicesAnswerNoQuestionAndChangeNothing) {
   EqPtr eq = make_eq(lni);
   PtePtr pte = make_pte(lni, eq.get());
   CtPtr ct(made(cxidv_create_ct(lni.get(), nullptr), "ct"));
+  Channel channel(made(ibv_create_comp_channel(context.get()), "channel"));
+  EqPtr waited_for = make_eq(lni, channel.get());
   ASSERT_EQ(std::system(CXI_SIM " set device cxi0 failed"), 0);
 
+  cxidv_eq* told = nullptr;
+  EXPECT_EQ(cxidv_get_eq_event(channel.get(), &told), EIO);
   cxidv_cp_attr cp = {};
   cp.vni = first_vni;
   cp.traffic_class = CXIDV_TC_BEST_EFFORT;

@@ -4,6 +4,8 @@
 // device goes: whichever step of it fails, the call says so, and nothing stays behind.
 #include "faults_on_model.hpp"
 
+#include <sys/resource.h>
+
 #include <array>
 #include <optional>
 
@@ -123,6 +125,24 @@ TEST_P(Faults, OfTheKernel) {
   ASSERT_EQ(undo(world), 0);
 }
 
+// What the manual calls the refusals of device, service and kernel.
+TEST_P(Faults, OfTheKernelKeepTheirNames) {
+  World world;
+  for (const int error : {E2BIG, EACCES, EBADF, EBUSY, EEXIST, EFAULT, EINVAL, EKEYREVOKED, EMFILE,
+                          ENFILE, ENETUNREACH, ENOENT, ENOSPC, EOPNOTSUPP, EPERM}) {
+    // A ring that is the program's own cannot be made larger for a queue pair: there is no room.
+    if (error == EOPNOTSUPP && call.insists) continue;
+    Fault fault(Source::kernel, 1, error);
+    const int err = call.make(world);
+    const bool struck = fault.end();
+    EXPECT_EQ(struck, call.commands);
+    EXPECT_EQ(err, struck ? error : 0);
+    if (!err) {
+      EXPECT_EQ(undo(world), 0);
+    }
+  }
+}
+
 TEST_P(Faults, OfTheKernelWhenItEnds) {
   if (!call.undo) return;
   World world;
@@ -163,6 +183,29 @@ TEST_P(Faults, OfADeviceThatGoes) {
     if (last || HasFailure()) return;
   }
   FAIL() << "no end";
+}
+
+TEST(Descriptors, ThatAreUsedUpAreSaid) {
+  World world;
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const int lowest = dup(0);
+  close(lowest);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(lowest);
+  setrlimit(RLIMIT_NOFILE, &none);
+  ibv_device* device = world.context->device;
+  int fd = -1;
+  const int channel = error_of(ibv_create_comp_channel(world.context.get()));
+  const int exported = ibv_export_job(world.job.get(), &fd);
+  const int opened = error_of(ibv_open_device(device));
+  const int imported = error_of(ibv_import_device(world.context->cmd_fd));
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(channel, EMFILE);
+  EXPECT_EQ(exported, EMFILE);
+  EXPECT_EQ(fd, -1);
+  EXPECT_EQ(opened, EMFILE);
+  EXPECT_EQ(imported, EMFILE);
 }
 
 std::string name_of(const testing::TestParamInfo<Call>& info) {

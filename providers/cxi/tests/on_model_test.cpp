@@ -693,6 +693,14 @@ TEST_F(Gone, OutstandingRequestsAreFlushedAndEverythingCanBeDestroyed) {
   EXPECT_EQ(set_state(a, IBV_QPS_ERR), EIO);
   EXPECT_EQ(ibv_alloc_pd(context.get()), nullptr);
   EXPECT_EQ(errno, EIO);
+  // Nothing is reported any more: nobody waits for ever.
+  EXPECT_EQ(ibv_get_async_event(context.get(), &event), -1);
+  EXPECT_EQ(errno, EIO);
+  ibv_cq* told = nullptr;
+  void* of = nullptr;
+  while (ibv_get_cq_event(channel.get(), &told, &of) == 0)
+    ibv_ack_cq_events(told, 1);
+  EXPECT_EQ(errno, EIO);
   // The fixture and the owners here expect 0 of every destroy call.
 }
 
