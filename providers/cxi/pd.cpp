@@ -41,14 +41,15 @@ ibv_pd* alloc_pd(ibv_context* context) noexcept {
 
 namespace {
 
-void drop_staging(Pd& pd) noexcept {
-  if (!pd.staging) return;
-  ibv_mr* mr = pd.staging_mr;
-  void* memory = pd.staging[0].memory;
-  release_region(*reinterpret_cast<Mr*>(verbs_get_mr(mr)));
-  munmap(memory, 2 * Staging::bytes);
+/// On an error it is there as before, since the NIC may still use it.
+int drop_staging(Pd& pd) noexcept {
+  if (!pd.staging) return 0;
+  if (const int err = release_region(*reinterpret_cast<Mr*>(verbs_get_mr(pd.staging_mr))))
+    return err;
+  munmap(pd.staging[0].memory, 2 * Staging::bytes);
   std::free(pd.staging);
   pd.staging = nullptr;
+  return 0;
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ int dealloc_pd(ibv_pd* ibv) noexcept {
   // one.
   {
     MutexGuard topology(context_of(ibv->context).topology);
-    drop_staging(pd);
+    if (const int err = drop_staging(pd)) return err;
   }
   const int err = ibv_cmd_dealloc_pd(ibv);
   if (err && err != EIO) return err;

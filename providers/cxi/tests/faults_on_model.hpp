@@ -131,7 +131,9 @@ struct Call {
   Effect effect;
   bool allocates;
   bool commands = true;  // what may fail is in the kernel
-  bool insists = false;  // what the kernel cannot do once it does the next time
+  // What the kernel cannot do once it does the next time, or need not do: whoever waits for the NIC
+  // asks now and then whether there still is one.
+  bool insists = false;
 };
 inline void PrintTo(const Call& call, std::ostream* out) {
   *out << call.name;

@@ -42,6 +42,16 @@ ibv_qp* queue_pair(World& world, const QpOptions& options) {
   return try_create_qp(world.pd.get(), world.cq.get(), world.cq.get(), world.key.get(), options);
 }
 
+/// What was made by several calls, of which the last may have failed.
+template <class T>
+T* kept(T* made, int err, int (*destroy)(T*)) {
+  if (!err) return made;
+  if (err != EIO) faults::Fault::stop();
+  EXPECT_EQ(destroy(made), 0);
+  errno = err;
+  return nullptr;
+}
+
 int set_state(World& world, ibv_qp_state state) {
   ibv_qp_attr attr = {};
   attr.qp_state = state;
@@ -63,6 +73,23 @@ void add_domains(std::vector<Call>& calls) {
   calls.push_back(creates<ibv_context, ibv_close_device>(
       "open_device", [](World& world) { return ibv_open_device(world.context->device); }));
   calls.push_back(pd("alloc_pd", [](World& world) { return ibv_alloc_pd(world.context.get()); }));
+  // A domain that has served a queue pair with lists keeps memory for the next one.
+  calls.push_back(pd("alloc_pd_and_use", [](World& world) {
+    ibv_pd* made = ibv_alloc_pd(world.context.get());
+    if (!made) return made;
+    ibv_job_key* key = ibv_create_jkey(made, world.job.get(), 0);
+    int err = error_of(key);
+    if (key) {
+      ibv_qp* used = try_create_qp(made, world.cq.get(), world.cq.get(), key, {.sges = 4});
+      err = error_of(used);
+      if (err != EIO) faults::Fault::stop();
+      if (used) {
+        EXPECT_EQ(ibv_destroy_qp(used), 0);
+      }
+      EXPECT_EQ(ibv_destroy_jkey(key), 0);
+    }
+    return kept(made, err, ibv_dealloc_pd);
+  }));
   calls.push_back({"alloc_td_and_parent_domain",
                    [](World& world) {
                      ibv_td_init_attr td_attr = {};
@@ -151,9 +178,13 @@ void add_regions(std::vector<Call>& calls) {
                    false});
   const auto attach = [](const char* name, Mr World::*which) {
     return Call{
-        name, [which](World& world) { return ibv_attach_mr(world.qp.get(), (world.*which).get()); },
+        name,
+        [which](World& world) { return ibv_attach_mr(world.qp.get(), (world.*which).get()); },
         [which](World& world) { return ibv_detach_mr(world.qp.get(), (world.*which).get()); },
-        Effect::change, true};
+        Effect::change,
+        true,
+        true,
+        true};
   };
   calls.push_back(attach("attach_mr", &World::mr));
   calls.push_back(attach("attach_mr_indexed", &World::indexed_mr));
@@ -171,7 +202,7 @@ void add_regions(std::vector<Call>& calls) {
                      return err;
                    },
                    [](World& world) { return ibv_dereg_mr(static_cast<ibv_mr*>(world.made_one)); },
-                   Effect::object, true});
+                   Effect::object, true, true, true});
 }
 
 void add_jobs(std::vector<Call>& calls) {
@@ -292,6 +323,18 @@ void add_queues(std::vector<Call>& calls) {
     }
     return made;
   }));
+  Call attached = qp("create_qp_ex_and_attach", [](World& world) {
+    ibv_qp* made = queue_pair(world, {.sges = 1});
+    if (!made) return made;
+    ibv_qp_attach_comp_cntr_attr attr = {};
+    attr.op_mask = IBV_QP_ATTACH_COMP_CNTR_OP_SEND | IBV_QP_ATTACH_COMP_CNTR_OP_RECV;
+    int err = ibv_attach_mr(made, world.mr.get());
+    if (!err) err = ibv_attach_mr(made, world.indexed_mr.get());
+    if (!err) err = ibv_qp_attach_comp_cntr(made, world.counter.get(), &attr);
+    return kept(made, err, ibv_destroy_qp);
+  });
+  attached.insists = true;
+  calls.push_back(attached);
   calls.push_back({"modify_qp", [](World& world) { return set_state(world, IBV_QPS_ERR); },
                    [](World& world) {
                      if (const int err = set_state(world, IBV_QPS_RESET)) return err;
