@@ -243,7 +243,7 @@ VERBS_EXPORT int ibv_cmd_query_port_speed(ibv_context* context, uint32_t port, u
 // What QPs of a type can promise. The kernel has the two last members in the other order.
 VERBS_EXPORT int ibv_cmd_query_qp_semantics(ibv_context* context, ibv_qp_type type,
                                             ibv_qp_semantics* semantics, size_t size) {
-  if (!semantics || !size) return EINVAL;
+  if (!semantics || size < sizeof(semantics->comp_mask)) return EINVAL;
   if (type != IBV_QPT_RU) return EOPNOTSUPP;
   ib_uverbs_qp_semantics response{};
   Command<UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_QP_SEMANTICS, 2> command;

@@ -155,6 +155,7 @@ TEST_F(QueryTest, SemanticsAreConvertedMemberByMember) {
   EXPECT_EQ(ibv_cmd_query_qp_semantics(&device.context(), IBV_QPT_RC, &semantics, 32), EOPNOTSUPP);
   EXPECT_EQ(ibv_cmd_query_qp_semantics(&device.context(), IBV_QPT_RU, nullptr, 32), EINVAL);
   EXPECT_EQ(ibv_cmd_query_qp_semantics(&device.context(), IBV_QPT_RU, &semantics, 0), EINVAL);
+  EXPECT_EQ(ibv_cmd_query_qp_semantics(&device.context(), IBV_QPT_RU, &semantics, 3), EINVAL);
   EXPECT_EQ(kernel.calls().size(), 2u);
 }
 

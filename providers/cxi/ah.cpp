@@ -60,12 +60,14 @@ ibv_ah* create_ah_ex(ibv_pd* pd, ibv_ah_attr_ex* attr) noexcept {
   ah->peer = {.nid = answer.nid,
               .pid = static_cast<std::uint32_t>(qpn::pid::decode(attr->remote_qpn)),
               .ri = static_cast<std::uint32_t>(qpn::ri::decode(attr->remote_qpn))};
+  pd_of(pd).references++;
   return &ah.release()->ibv.ah_base;
 }
 
 int destroy_ah(ibv_ah* ibv) noexcept {
   const int err = ibv_cmd_destroy_ah(ibv);
   if (err && err != EIO) return err;
+  pd_of(ibv->pd).references--;
   std::free(reinterpret_cast<Ah*>(ibv));
   return 0;
 }

@@ -64,11 +64,12 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
   const bool has_flags = attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS;
   if (has_flags && (attr.flags & ~std::uint32_t{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}))
     return EOPNOTSUPP;
-  Td* td = nullptr;
+  Pd* parent = nullptr;
   if (attr.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
-    if (!attr.parent_domain) return EINVAL;
-    td = pd_of(attr.parent_domain).td;
+    parent = attr.parent_domain ? &pd_of(attr.parent_domain) : nullptr;
+    if (!parent || parent->base == parent) return EINVAL;
   }
+  Td* const td = parent ? parent->td : nullptr;
   const bool single_threaded =
       td || (has_flags && (attr.flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED));
 
@@ -121,8 +122,9 @@ int make_cq(Context& context, const ibv_cq_init_attr_ex& attr, const CqBase& bas
   install_readers(*cq, attr.wc_flags);
   limit_unacknowledged(*cq);
   leave.dismiss();
-  if (td) td->references++;
   cq->td = td;
+  cq->parent = parent;
+  if (parent) parent->references++;
   made = cq.release();
   return 0;
 }
@@ -164,7 +166,7 @@ int destroy_cq(ibv_cq* ibv) noexcept {
     unmap_queue(cq);
   let_channel_go(ibv->channel, cq.borrowed);
   cq.ring.drop_carried();
-  if (cq.td) cq.td->references--;
+  if (cq.parent) cq.parent->references--;
   std::free(&cq);
   return 0;
 }

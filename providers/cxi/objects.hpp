@@ -80,7 +80,7 @@ struct Pd {
   ibv_pd ibv;
   Pd* base;  // the domain itself, or the one that a parent domain stands for
   Td* td;    // of a parent domain
-  std::atomic<unsigned> references;  // queue pairs, job keys, parent domains
+  std::atomic<unsigned> references;  // what was made in it, its staging area, parent domains
   cxidv_lni* lni;                    // null: the context's own
   std::atomic<std::uint32_t> pid;    // of its queue pairs; C_PID_ANY before the first one
   Staging* staging;  // two, send and receive; made by the first queue pair that needs them
@@ -177,6 +177,7 @@ struct Cq {
   bool ring_b;            // which of two rings is read; they change when the NIC switches
   std::uint32_t eq_flags;
   cxidv_lni* lni;    // null: the context's own
+  Pd* parent;        // the parent domain that it was made with, if any
   dv::Eq* borrowed;  // the program's event queue; null: the CQ made its own
   bool has_channel;
   bool timestamps;

@@ -56,7 +56,8 @@ int drop_staging(Pd& pd) noexcept {
 
 int dealloc_pd(ibv_pd* ibv) noexcept {
   Pd& pd = pd_of(ibv);
-  if (pd.references) return EBUSY;
+  const unsigned own = pd.staging ? 1 : 0;  // a region that nobody else knows of
+  if (pd.references > own) return EBUSY;
   if (pd.base != &pd) {  // a parent domain: nothing of it is in the kernel
     pd.base->references--;
     if (pd.td) pd.td->references--;

@@ -161,8 +161,10 @@ void wr_set_inline_data(ibv_qp_ex* ex, void* addr, std::size_t length) noexcept 
 }
 
 void wr_set_ru_addr(ibv_qp_ex* ex, ibv_ah_ex* ah, unsigned index) noexcept {
-  SendWork* work = open_work(qp_of(ex).send);
+  SendQueue& send = qp_of(ex).send;
+  SendWork* work = open_work(send);
   if (!work) return;
+  if (work->has_address) return fail(send, EINVAL);
   work->has_address = true;
   work->addressed_by_table = ah == nullptr;
   if (ah)
@@ -175,7 +177,7 @@ void wr_set_job_key(ibv_qp_ex* ex, std::uint32_t key) noexcept {
   SendQueue& send = qp_of(ex).send;
   SendWork* work = open_work(send);
   if (!work) return;
-  if (key == 0) return fail(send, EINVAL);
+  if (key == 0 || work->job_key) return fail(send, EINVAL);
   work->job_key = key;
 }
 

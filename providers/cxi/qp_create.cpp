@@ -341,7 +341,7 @@ int make_qp(Context& context, ibv_qp_init_attr_ex& attr, std::uint32_t cp_handle
       lock->set_single_threaded();
   join(qp);
   count_reserve(qp, true);
-  qp.domain->references++;
+  pd_of(attr.pd).references++;
   attr.cap.max_inline_data = qp.max_inline;
   result = owned.release();
   return 0;
@@ -397,7 +397,7 @@ int destroy_qp(ibv_qp* ibv) noexcept {
     count_reserve(qp, false);
   }
   let_counters_go(qp);
-  qp.domain->references--;
+  pd_of(ibv->pd).references--;
   free_qp(qp);
   return 0;
 }

@@ -148,8 +148,15 @@ int query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask, ibv_qp_init_attr* init) n
   return 0;
 }
 
-int query_qp_semantics(ibv_context* context, ibv_qp_type type, std::uint8_t, std::uint8_t,
-                       ibv_qp_semantics* semantics, std::size_t length) noexcept {
+// The kernel is told neither port nor GID: all GIDs of the port have the same semantics.
+int query_qp_semantics(ibv_context* context, ibv_qp_type type, std::uint8_t port,
+                       std::uint8_t sgid_index, ibv_qp_semantics* semantics,
+                       std::size_t length) noexcept {
+  if (type == IBV_QPT_RU) {
+    ibv_gid_entry entry;
+    const int err = ibv_query_gid_ex(context, port, sgid_index, &entry, 0);
+    if (err) return err == ENODATA ? EINVAL : err;
+  }
   return ibv_cmd_query_qp_semantics(context, type, semantics, length);
 }
 

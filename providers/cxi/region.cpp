@@ -102,6 +102,8 @@ ibv_mr* make(ibv_pd* pd, const Request& request) noexcept {
   mr->ibv.access = request.access;
   ibv_mr& ibv = mr->ibv.ibv_mr;
   ibv.context = pd->context;
+  ibv.pd = pd;
+  pd_of(pd).references++;
   ibv.lkey = number;
   ibv.lkey64 = number;
   return &mr.release()->ibv.ibv_mr;
@@ -196,7 +198,11 @@ int rereg_mr(verbs_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t lengt
     LocalKeys::publish(key, mr.key);
     return with_errno(err);
   }
-  if (other_pd) key.pd = pd_of(pd).base;
+  if (other_pd) {
+    key.pd = pd_of(pd).base;
+    pd_of(pd).references++;
+    pd_of(ibv->ibv_mr.pd).references--;
+  }
   key.lac = static_cast<std::uint8_t>(answer.lac);
   key.local_write = mr.ibv.access & IBV_ACCESS_LOCAL_WRITE;
   if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
@@ -225,6 +231,7 @@ int release_region(Mr& mr) noexcept {
   }
   context.local_keys.release(mr.key);
   if (mr.parent) mr.parent->derived--;
+  pd_of(mr.ibv.ibv_mr.pd).references--;
   std::free(&mr);
   return 0;
 }

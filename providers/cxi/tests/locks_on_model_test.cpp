@@ -155,7 +155,7 @@ TEST_F(Locks, KeepTheThreadDomainInUse) {
   TdPtr td = alloc_td();
   Pd parent = alloc_parent(td);
   CqPtr own = create_own(&parent);
-  parent.reset();
+  EXPECT_EQ(ibv_dealloc_pd(parent.get()), EBUSY);
   EXPECT_EQ(ibv_dealloc_td(td.get()), EBUSY);
 }
 

@@ -2,6 +2,8 @@
 // From an event in the ring to a completion, and what the queue pair does about it.
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "fake_objects.hpp"
 
 namespace cxi {
@@ -320,6 +322,33 @@ TEST_F(Sending, BuilderKeepsTheFirstErrorAndGivesEverythingUp) {
   ASSERT_EQ(send(7, 8), 0);
   nic.answer(user(0), C_RC_OK, 8);
   EXPECT_THAT(polled_ids(), ElementsAre(7));
+}
+
+TEST_F(Sending, BuilderTakesEachSetterOnceAndNeedsAddressAndData) {
+  ibv_qp_ex* ex = &qp->ibv.qp_ex;
+  const auto address = [&] { ex->wr_set_ru_addr(ex, &ah->ibv, 0); };
+  const auto place = [&] { ex->wr_set_ru_addr(ex, nullptr, 0); };
+  const auto job = [&] { ex->wr_set_job_key(ex, 1); };
+  const auto data = [&] {
+    ex->wr_set_sge(ex, key, reinterpret_cast<std::uintptr_t>(buffer.data()), 8);
+  };
+  const auto inline_data = [&] { ex->wr_set_inline_data(ex, buffer.data(), 8); };
+  const auto build = [&](const std::vector<std::function<void()>>& setters) {
+    ex->wr_start(ex);
+    ex->wr_send(ex);
+    for (const auto& set : setters)
+      set();
+    return ex->wr_complete(ex);
+  };
+  EXPECT_EQ(build({address, address, data}), EINVAL);
+  EXPECT_EQ(build({address, place, data}), EINVAL);
+  EXPECT_EQ(build({address, job, job, data}), EINVAL);
+  EXPECT_EQ(build({address, data, data}), EINVAL);
+  EXPECT_EQ(build({address, data, inline_data}), EINVAL);
+  EXPECT_EQ(build({data}), EINVAL);
+  EXPECT_EQ(build({address}), EINVAL);
+  EXPECT_EQ(tx_doorbell, 0u);
+  EXPECT_EQ(build({data, address}), 0);
 }
 
 TEST_F(Sending, AbortLeavesNothingBehind) {

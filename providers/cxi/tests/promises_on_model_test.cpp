@@ -100,6 +100,22 @@ TEST_F(Semantics, SayWhatTheNicGuarantees) {
   EXPECT_EQ(ibv_query_qp_semantics(context.get(), IBV_QPT_RU, 1, 0, &semantics, 0), EINVAL);
 }
 
+TEST_F(Semantics, AreThoseOfAPortAndAGidThatExist) {
+  const auto query = [&](std::uint8_t port, std::uint8_t gid_index) {
+    ibv_qp_semantics semantics = {};
+    semantics.max_pdu = 77;
+    const int err = ibv_query_qp_semantics(context.get(), IBV_QPT_RU, port, gid_index, &semantics,
+                                           sizeof(semantics));
+    EXPECT_EQ(semantics.max_pdu, err ? 77u : 2048u);
+    return err;
+  };
+  EXPECT_EQ(query(1, 1), 0);
+  EXPECT_EQ(query(0, 0), EINVAL);
+  EXPECT_EQ(query(2, 0), EINVAL);
+  EXPECT_EQ(query(1, 2), EINVAL);
+  EXPECT_EQ(query(1, 255), EINVAL);
+}
+
 TEST_F(Semantics, AreRefusedWhereTheNicHasThemNot) {
   const auto refused = [&](auto change) {
     ibv_qp_semantics semantics = {};
