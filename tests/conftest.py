@@ -52,6 +52,13 @@ def free_port():
     return holder.getsockname()[1]
 
 
+def as_user(number):
+    """How a command begins that this user runs; the caller does where there is no number."""
+    if number is None:
+        return []
+    return ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups"]
+
+
 class Cassini:
     """A software Cassini per run: `run(program...)` brings it up, runs the program, takes it down."""
 
@@ -70,11 +77,8 @@ class Cassini:
         return {**env, "TMPDIR": str(self.tmp), **extra}
 
     def command(self, *program, nics=2, options=(), user=None):
-        as_user = []
-        if user is not None:
-            as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
         return [
-            *as_user,
+            *as_user(user),
             str(self.bin / "cxi_sim"),
             "run",
             "--nics",
@@ -94,10 +98,13 @@ class Cassini:
             check=False,
         )
 
-    def pair(self, program, server, client, **how):
+    def pair(self, program, server, client, host="localhost", users=(None, None), **how):
         """Runs the program of that name twice, with these options: as server, and as its client."""
         command = [self.bin / program, "-p", free_port()]
-        words = ([*command, *server], [*command, *client, "localhost"])
+        words = (
+            [*as_user(users[0]), *command, *server],
+            [*as_user(users[1]), *command, *client, host],
+        )
         made = "local address" if "ibv_ru_" in str(program) else ""
         lines = (shlex.join(map(str, each)) for each in words)
         return self.run("bash", "-c", PAIR, "pair", *lines, made, **how)
@@ -106,8 +113,7 @@ class Cassini:
         """The number of a user who can run what was built; skips where there can be none."""
         if os.geteuid() != 0:
             pytest.skip("changing the user needs root")
-        as_user = ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups"]
-        if subprocess.run([*as_user, "test", "-x", self.bin / "cxi_sim"], check=False).returncode:
+        if subprocess.run([*as_user(number), "test", "-x", self.bin / "cxi_sim"], check=False).returncode:
             pytest.skip("the build folder is closed to other users")
         return number
 

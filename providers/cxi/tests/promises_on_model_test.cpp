@@ -63,17 +63,26 @@ TEST_F(Numbers, ThatNoNicHasAreRefused) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-class Semantics : public OnModel {
+class Made : public OnModel {
  protected:
-  int create_with(const ibv_qp_semantics& wanted) {
-    ibv_qp_semantics semantics = wanted;
+  ibv_qp_init_attr_ex small_qp() {
     ibv_qp_init_attr_ex attr = {};
     attr.send_cq = attr.recv_cq = cq.get();
     attr.cap = {4, 4, 1, 1, 0};
     attr.qp_type = IBV_QPT_RU;
-    attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_JKEY | IBV_QP_INIT_ATTR_QP_SEMANTICS;
+    attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_JKEY;
     attr.pd = pd.get();
     attr.job_key = key.get();
+    return attr;
+  }
+};
+
+class Semantics : public Made {
+ protected:
+  int create_with(const ibv_qp_semantics& wanted) {
+    ibv_qp_semantics semantics = wanted;
+    ibv_qp_init_attr_ex attr = small_qp();
+    attr.comp_mask |= IBV_QP_INIT_ATTR_QP_SEMANTICS;
     attr.qp_semantics = &semantics;
     QpPtr qp(ibv_create_qp_ex(context.get(), &attr));
     return qp ? 0 : errno;
@@ -147,7 +156,7 @@ TEST_F(Semantics, AreRefusedWhereTheNicHasThemNot) {
             EINVAL);
 }
 
-class Attributes : public OnModel {
+class Attributes : public Made {
  protected:
   int modify(const QpPtr& qp, int mask, const ibv_qp_attr& attr) {
     ibv_qp_attr copy = attr;
@@ -198,6 +207,45 @@ TEST_F(Attributes, AreToldByEveryMask) {
   ibv_qp_attr attr = {};
   ibv_qp_init_attr init = {};
   EXPECT_EQ(ibv_query_qp(qp.get(), &attr, IBV_QP_RATE_LIMIT, &init), EOPNOTSUPP);
+}
+
+TEST_F(Attributes, AtCreationAreCheckedAndKept) {
+  const auto create = [&](int mask, auto change) {
+    ibv_qp_attr wanted = {};
+    change(wanted);
+    ibv_qp_init_attr_ex attr = small_qp();
+    attr.comp_mask |= IBV_QP_INIT_ATTR_QP_ATTR;
+    attr.qp_attr = &wanted;
+    attr.qp_attr_mask = mask;
+    return QpPtr(ibv_create_qp_ex(context.get(), &attr));
+  };
+  const auto refused = [&](int mask, auto change) { return create(mask, change) ? 0 : errno; };
+  using Attr = ibv_qp_attr;
+  EXPECT_EQ(refused(IBV_QP_STATE, [](Attr& a) { a.qp_state = IBV_QPS_RTS; }), 0);
+  for (const ibv_qp_state state : {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_ERR})
+    EXPECT_EQ(refused(IBV_QP_STATE, [&](Attr& a) { a.qp_state = state; }), EOPNOTSUPP) << state;
+  for (const int mask : {int{IBV_QP_QKEY}, int{IBV_QP_AV}, int{IBV_QP_SQ_PSN}, 1 << 30})
+    EXPECT_EQ(refused(mask, [](Attr&) {}), EOPNOTSUPP) << mask;
+  EXPECT_EQ(refused(IBV_QP_PORT, [](Attr& a) { a.port_num = 2; }), EINVAL);
+  EXPECT_EQ(refused(IBV_QP_PKEY_INDEX, [](Attr& a) { a.pkey_index = 1; }), EINVAL);
+  EXPECT_EQ(refused(IBV_QP_RNR_RETRY, [](Attr& a) { a.rnr_retry = 8; }), EINVAL);
+  EXPECT_EQ(refused(IBV_QP_RETRY_CNT, [](Attr& a) { a.retry_cnt = 8; }), EINVAL);
+  EXPECT_EQ(refused(IBV_QP_MIN_RNR_TIMER, [](Attr& a) { a.min_rnr_timer = 32; }), EINVAL);
+  for (const int mtu : {0, int{IBV_MTU_4096}, 6})
+    EXPECT_EQ(refused(IBV_QP_PATH_MTU, [&](Attr& a) { a.path_mtu = static_cast<ibv_mtu>(mtu); }),
+              EINVAL)
+        << mtu;
+  QpPtr qp = create(IBV_QP_PATH_MTU | IBV_QP_PORT, [](Attr& a) {
+    a.path_mtu = IBV_MTU_512;
+    a.port_num = 1;
+  });
+  ASSERT_NE(qp, nullptr);
+  Attr attr = {};
+  ibv_qp_init_attr init = {};
+  ASSERT_EQ(ibv_query_qp(qp.get(), &attr, IBV_QP_PATH_MTU, &init), 0);
+  EXPECT_EQ(attr.path_mtu, IBV_MTU_512);
+  attr.qp_state = IBV_QPS_RTS;
+  EXPECT_EQ(modify(qp, IBV_QP_STATE | IBV_QP_PATH_MTU, attr), 0);
 }
 
 TEST_F(Attributes, FollowTheTableOfStates) {
