@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Order between this CPU and the NIC, and the stores that reach the NIC: those of the public
-// header.
+// Order between this CPU and the NIC, and the stores that reach the NIC: those of the public header.
 #pragma once
 
 #include <cstdint>
