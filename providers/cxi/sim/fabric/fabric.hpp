@@ -24,6 +24,8 @@ class Endpoint {  // what a NIC plugs into the fabric
   virtual void deliver(Packet&& packet) = 0;
   // Works off what has been delivered. Returns whether anything was done.
   virtual bool progress() { return false; }
+  // Bytes of payload that have been delivered and not worked off.
+  virtual size_t backlog() const { return 0; }
 };
 
 class Fabric {
@@ -38,6 +40,8 @@ class Fabric {
   virtual void multicast(const Packet& packet) = 0;
   virtual void set_link(uint32_t nid, bool up) = 0;
   virtual bool reachable(uint32_t nid) const = 0;
+  // What is known to wait at that NIC, in bytes: who has much to send waits until it is less.
+  virtual size_t backlog(uint32_t) const { return 0; }
   // Lets every local NIC work off what was delivered to it, for whoever waits for an answer.
   virtual bool progress() = 0;
   PacketPool& pool() { return pool_; }

@@ -41,6 +41,11 @@ class InProcess final : public Fabric {
 
   bool reachable(uint32_t nid) const override { return up(nid); }
 
+  size_t backlog(uint32_t nid) const override {
+    const auto port = ports_.find(nid);
+    return port == ports_.end() ? 0 : port->second.endpoint->backlog();
+  }
+
   bool progress() override {
     bool any = false;
     for (auto& [nid, port] : ports_)

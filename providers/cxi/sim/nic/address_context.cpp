@@ -13,7 +13,6 @@ namespace {
 constexpr uint64_t page = 4096;
 constexpr unsigned lac_shift = 53;
 constexpr uint64_t window = uint64_t{1} << 51;
-constexpr uint64_t address_mask = (uint64_t{1} << 56) - 1;
 
 // Memory of programs and memory of the driver are translated by different tables, hence two
 // contexts. Neither is the first one: a program that leaves the field zero is to be found out.
@@ -51,7 +50,6 @@ bool AddressContext::remove(unsigned id) {
 }
 
 MemoryRegion* AddressContext::find(uint64_t iova, uint64_t len, int* rc) {
-  iova &= address_mask;
   const auto holds = [&](const MemoryRegion& r) {
     return iova >= r.iova && iova - r.iova < r.len && len <= r.len - (iova - r.iova);
   };
@@ -74,7 +72,7 @@ int AddressContext::read(uint64_t iova, std::span<std::byte> out) {
   MemoryRegion* region = find(iova, out.size(), &rc);
   if (!region) return rc;
   if (!region->readable) return C_RC_PAGE_PERM_ERROR;
-  const uint64_t offset = (iova & address_mask) - region->iova;
+  const uint64_t offset = iova - region->iova;
   if (!region->memory) {
     std::memcpy(out.data(), region->pages.bytes.data() + offset, out.size());
     return C_RC_OK;
@@ -87,7 +85,7 @@ int AddressContext::write(uint64_t iova, std::span<const std::byte> in) {
   MemoryRegion* region = find(iova, in.size(), &rc);
   if (!region) return rc;
   if (!region->writable) return C_RC_PAGE_PERM_ERROR;
-  const uint64_t offset = (iova & address_mask) - region->iova;
+  const uint64_t offset = iova - region->iova;
   if (!region->memory) {
     std::memcpy(region->pages.bytes.data() + offset, in.data(), in.size());
     return C_RC_OK;

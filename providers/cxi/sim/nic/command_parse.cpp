@@ -173,6 +173,10 @@ ParsedTx parse_immediate(std::span<const std::byte> b) {
         c.operands.op = static_cast<uint8_t>(get<c_small_amo_payload::amo_op>(small));
         c.operands.type = static_cast<uint8_t>(get<c_small_amo_payload::amo_type>(small));
         c.operands.op1[0] = get<c_small_amo_payload::op1_word1>(small);
+        // It has one operand of one word (behaviour 2.9).
+        if (c.operands.op == C_AMO_OP_CSWAP || c.operands.op == C_AMO_OP_AXOR ||
+            atomic_bytes(c.operands.type) > sizeof(c.operands.op1[0]))
+          return refuse(C_RC_CMD_INVALID_ARG);
       } else if (b.size() == 64 && length == 64) {
         c.local_write = get<c_idc_amo_cmd::local_addr>(b);
         c.operands.op = static_cast<uint8_t>(get<c_idc_amo_cmd::atomic_op>(b));

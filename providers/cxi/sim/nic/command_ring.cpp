@@ -50,10 +50,7 @@ CommandRing::Look CommandRing::look() {
   const unsigned ring = slots_ - C_CQ_FIRST_WR_PTR;
   const unsigned rd = slot();
   const bool inside = wr >= C_CQ_FIRST_WR_PTR && wr < slots_;
-  if (!inside || (wr + ring - rd) % ring < (wr_ + ring - rd) % ring) {
-    bad_pointers_++;
-    return Look::bad_pointer;
-  }
+  if (!inside || (wr + ring - rd) % ring < (wr_ + ring - rd) % ring) return Look::bad_pointer;
   wr_ = wr;
   return Look::more;
 }

@@ -53,7 +53,6 @@ class CommandRing {
   unsigned slots_;
   unsigned rd32_, wr_;        // units of 32 bytes; slots
   unsigned since_write_ = 0;  // units
-  unsigned bad_pointers_ = 0;
   uint8_t return_code_, fail_command_ = 0;
   bool fail_half_ = false;
 };

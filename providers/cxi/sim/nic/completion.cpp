@@ -11,6 +11,16 @@
 #include "nic/trace_text.hpp"
 
 namespace sim::nic {
+namespace {
+
+bool is_flow_control(const EventBytes& event) {
+  if (cassini::c_event::hdr::event_type::get(event.bytes) != C_EVENT_STATE_CHANGE) return false;
+  const auto fields = cassini::c_event_target_long::initiator::get(event.bytes);
+  return cassini::c_state_chg_fields::sc_nic_auto::decode(fields);
+}
+
+}  // namespace
+
 // A group may have as many trackers as it leaves free: whatever one group does, and the next one
 // then, there are some for the others.
 bool Nic::may_take_spt(unsigned rgid) const {
@@ -21,11 +31,12 @@ uint16_t Nic::take_spt(unsigned rgid) {
   const uint16_t spt = free_spts_.front();
   free_spts_.pop_front();
   Message& m = messages_[spt];
+  const auto use = static_cast<uint16_t>((m.seq + 1) & 0xfff);
   m = {};
   m.busy = true;
   m.rgid = static_cast<uint16_t>(rgid);
   groups_[rgid].trackers++;
-  m.seq = next_seq_++ & 0xfff;
+  m.seq = use;
   m.progress_ns = now_ns_;
   busy_messages_++;
   auto& t = stats_.tracking;
@@ -44,8 +55,17 @@ void Nic::free_spt(uint16_t spt, bool may_still_be_answered) {
     free_spts_.push_front(spt);
 }
 
+void Nic::count_tally(EventQueue& queue) {
+  if (queue.tally == EventQueue::Tally{}) return;
+  auto& e = stats_.events;
+  e.ring_switches += queue.tally.switches;
+  e.deferred_switches += queue.tally.deferred_switches;
+  e.status_updates += queue.tally.status_updates;
+  queue.tally = {};
+}
+
 void Nic::notify(EventQueue& queue) {
-  stats_.events.ring_switches += std::exchange(queue.switches, 0);
+  count_tally(queue);
   if (const auto value = queue.take_notification()) {
     say("eq {}: notification {}", queue.eqn(), *value);
     interrupts_.event_written(queue.eqn(), *value);
@@ -58,6 +78,15 @@ void Nic::notify(EventQueue& queue) {
       }
 }
 
+// By the number that a command named earlier: the queue may be gone, or another's by now.
+EventQueue* Nic::queue_of(unsigned rgid, unsigned eqn) {
+  if (eqn == 0) return nullptr;
+  EventQueue* queue = eq(eqn);
+  if (queue && queue->rgid() == rgid) return queue;
+  stats_.events.to_no_queue++;
+  return nullptr;
+}
+
 void Nic::post(EventQueue& queue, const EventBytes& event) {
   const size_t type = cassini::c_event::hdr::event_type::get(event.bytes);
   auto& e = stats_.events;
@@ -66,20 +95,20 @@ void Nic::post(EventQueue& queue, const EventBytes& event) {
     e.by_type[type]++;
   } else {
     say("eq {}: full, event dropped", queue.eqn());
-    (type == C_EVENT_STATE_CHANGE ? e.dropped_flow_control
-     : queue.reserved() != 0      ? e.dropped_reserved
-                                  : e.dropped_ordinary)++;
+    // What has a reservation is never dropped: its room was taken before the message was.
+    (is_flow_control(event) ? e.dropped_flow_control : e.dropped_ordinary)++;
   }
   notify(queue);
 }
 
-void Nic::sent_locally(const Message& m) {
+void Nic::sent_locally(Message& m) {
+  m.sent = true;
   const CommandOptions& o = m.options;
   if (o.event_ct_send) count(m.rgid, o.ct, true, o.event_ct_bytes ? m.request_len : 1);
   if (o.eq == 0 || m.no_match || o.event_send_disable || o.event_success_disable || m.rendezvous)
     return;
-  EventQueue* queue = eq(o.eq);
-  if (!queue || queue->rgid() != m.rgid) return;
+  EventQueue* queue = queue_of(m.rgid, o.eq);
+  if (!queue) return;
   InitiatorEvent event;
   event.type = C_EVENT_SEND;
   event.return_code = C_RC_OK;
@@ -93,14 +122,13 @@ void Nic::handle_response(fabric::Packet&& packet) {
   const auto response = decode_response(packet.header);
   if (!response || response->spt >= messages_.size()) return wire_.give(std::move(packet));
   Message& m = messages_[response->spt];
-  // Restricted packets carry no sequence number, so neither do their answers.
-  const bool restricted = m.options.restricted || m.parent != no_message;
-  if (!m.busy || m.peer != response->source_nid || (!restricted && m.seq != response->seq)) {
+  if (!m.busy || m.peer != response->source_nid || m.seq != response->seq) {
     say("response to {} that nobody waits for", response->spt);
     stats_.tracking.responses_dropped++;
     return wire_.give(std::move(packet));
   }
   stats_.tracking.responses_received += wire_packets(packet.payload.size());
+  stats_.tracking.responses_bad += response->return_code != C_RC_OK;
   m.progress_ns = now_ns_;
   if (!packet.payload.empty() && brings_reply(m.opcode)) {
     const uint64_t most = m.opcode == C_CMD_GET ? m.request_len : atomic_payload_bytes;
@@ -133,16 +161,18 @@ void Nic::finish(uint16_t spt, int return_code, bool by_target, uint32_t mlength
     say("message {}: {} length {} in {}{}", spt,
         name_of_return_code(static_cast<unsigned>(return_code)), mlength, name_of_list(list),
         by_target ? " (target)" : "");
+  if (o.event_ct_send && !m.sent) count(m.rgid, o.ct, false, 1);
   if (reply ? o.event_ct_reply : o.event_ct_ack)
     count(m.rgid, o.ct, good, o.event_ct_bytes ? mlength : 1);
-  EventQueue* queue = o.eq != 0 ? eq(o.eq) : nullptr;
-  if (queue && queue->rgid() == m.rgid && (!good || (!m.no_match && !o.event_success_disable))) {
+  const bool wanted = !good || (!m.no_match && !o.event_success_disable);
+  if (EventQueue* queue = wanted ? queue_of(m.rgid, o.eq) : nullptr) {
     InitiatorEvent event;
     event.type = reply ? C_EVENT_REPLY : C_EVENT_ACK;
     event.return_code = static_cast<uint8_t>(return_code);
     event.ptl_list = static_cast<uint8_t>(list);
     event.tgt_error = by_target;
     event.rendezvous = m.rendezvous;
+    event.retry = m.retried;
     event.mlength = mlength;
     event.user_ptr = o.user_ptr;
     if (tracing())
@@ -195,14 +225,22 @@ bool Nic::give_up() {
 void Nic::abandon(fabric::Packet&& packet) {
   if (const auto request = decode_request(packet.header)) {
     const Message& m = messages_[request->spt];
-    const bool restricted = request->format == PacketFormat::restricted;
-    if (m.busy && (restricted || m.seq == request->seq)) {
+    if (m.busy && m.seq == packet.use) {
       stats_.tracking.timeouts++;
       say("message {}: nid {} cannot be reached", request->spt, m.peer);
       finish(request->spt, lost(m), false, 0, 0);
     }
   }
   wire_.give(std::move(packet));
+}
+
+void Nic::abort_long_gets(unsigned queue) {
+  for (uint16_t spt = 0; spt < messages_.size(); spt++) {
+    const Message& m = messages_[spt];
+    const bool in_pieces = m.opcode == C_CMD_GET && m.request_len > piece_bytes;
+    if (m.busy && m.queue == queue && in_pieces && !m.options.restricted)
+      finish(spt, C_RC_CANCELED, false, 0, 0, true);
+  }
 }
 
 void Nic::end_queue_messages(unsigned queue, int return_code) {
@@ -219,6 +257,17 @@ void Nic::end_queue_messages(unsigned queue, int return_code) {
   for (uint16_t spt = 0; spt < messages_.size(); spt++)
     if (messages_[spt].busy && messages_[spt].queue == queue)
       finish(spt, return_code, false, 0, 0, true);
+}
+
+// The buffer is taken away while the rest of a message is being fetched into it.
+void Nic::cancel_rendezvous(unsigned n, unsigned buffer_id) {
+  for (uint16_t spt = 0; spt < messages_.size(); spt++) {
+    const Message& m = messages_[spt];
+    if (!m.busy || !m.rendezvous || m.pte != n) continue;
+    cxi_rdzv_user_ptr user{};
+    user.raw = m.options.user_ptr;
+    if (user.buffer_id == buffer_id) finish(spt, C_RC_MST_CANCELLED, false, 0, 0, true);
+  }
 }
 
 // The entry is gone, and with it whoever would be told. What still arrives finds nobody waiting.

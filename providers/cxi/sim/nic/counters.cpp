@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // Commands on counting events, what counts, and what a count sets off (behaviour 7).
+#include <algorithm>
+
 #include "ethernet/cassini_user_defs.h"
 #include "nic/engine.hpp"
 #include "nic/trace_text.hpp"
@@ -18,12 +20,15 @@ Nic::Outcome Nic::execute_counter(CommandQueue& queue, const TxCommand& c) {
   const auto failure = c.set_failure ? std::optional<unsigned>(c.failure) : std::nullopt;
   const bool trigger = c.opcode >= C_CMD_CT_TRIG_DMA;
   const bool names_ct = c.opcode != C_CMD_CT_TRIG_DMA && c.opcode != C_CMD_CT_TRIG_EVENT;
-  if ((names_ct && !own(c.ct)) || (trigger && !own(c.trig_ct))) return {C_RC_PERM_VIOLATION};
+  // Counter 0 is none, which is nobody's; but what is triggered waits for one that there is.
+  if ((names_ct && c.ct != 0 && !own(c.ct)) || (trigger && !own(c.trig_ct)))
+    return {C_RC_PERM_VIOLATION};
   if (c.opcode == C_CMD_CT_TRIG_DMA) {
     if (const int rc = check_rights(queue.rgid, c.options); rc != C_RC_OK) return {rc};
   }
   if (c.opcode == C_CMD_CT_TRIG_EVENT && c.eq != 0 && (!eq(c.eq) || eq(c.eq)->rgid() != queue.rgid))
     return {C_RC_PERM_VIOLATION};
+  if (names_ct && !trigger && c.ct == 0) return {C_RC_OK};
   switch (c.opcode) {
     case C_CMD_CT_SET:
       say("queue {}: CT_SET {}", queue.index, c.ct);
@@ -58,12 +63,12 @@ void Nic::count(unsigned rgid, unsigned n, bool success, uint64_t amount) {
   Counter* counter = ct_of(rgid, n);
   if (!counter) return;
   counter->add(success ? amount : 0, success ? 0 : 1);
+  stats_.commands.counter_updates++;
   say("ct {}: {} success {} failure", n, counter->success(), counter->failure());
   counter_changed(n);
 }
 
 void Nic::counter_changed(unsigned n) {
-  stats_.commands.counter_updates++;
   while (auto op = ct(n)->take_due())
     due_.emplace_back(n, std::move(*op));
 }
@@ -77,18 +82,32 @@ size_t Nic::triggered_in_use() const {
 }
 
 bool Nic::fire_due() {
-  bool any = false;
-  for (unsigned i = 0; i < fired_per_pass && !due_.empty(); i++) {
-    const CommandQueue* queue = cmdq(due_.front().second.queue);
-    if (!fire(due_.front().second)) break;
-    due_.pop_front();
-    groups_[queue->rgid].triggered->in_use--;
-    any = true;
+  if (due_.empty()) return false;
+  // One that has no room holds up those behind it on its counter and of its queue, nobody else's.
+  due_waits_.clear();
+  const auto waits = [&](unsigned counter, unsigned queue) {
+    return std::ranges::any_of(
+        due_waits_, [&](const auto& w) { return w.first == counter || w.second == queue; });
+  };
+  unsigned fired = 0;
+  for (size_t i = 0; i < due_.size() && fired < fired_per_pass;) {
+    const auto& [counter, op] = due_[i];
+    const unsigned queue = op.queue;
+    if (waits(counter, queue)) {
+      i++;
+    } else if (!fire(op)) {
+      due_waits_.emplace_back(counter, queue);
+      i++;
+    } else {
+      due_.erase(due_.begin() + static_cast<std::ptrdiff_t>(i));
+      groups_[cmdq(queue)->rgid].triggered->in_use--;
+      fired++;
+    }
   }
-  return any;
+  return fired != 0;
 }
 
-// False: there is no room for it now, it stays first.
+// False: there is no room for it now, it stays where it is.
 bool Nic::fire(const TriggeredOp& op) {
   const TxCommand& c = op.command;
   CommandQueue* queue = cmdq(op.queue);
@@ -108,8 +127,7 @@ bool Nic::fire(const TriggeredOp& op) {
     }
     case C_CMD_CT_TRIG_EVENT: {
       ct(c.trig_ct)->write_back();
-      EventQueue* events = c.eq != 0 ? eq(c.eq) : nullptr;
-      if (events && events->rgid() == queue->rgid)
+      if (EventQueue* events = queue_of(queue->rgid, c.eq))
         post(*events, encode_triggered_op(c.trig_ct, c.threshold, events->initiator_long(),
                                           clock_.realtime_ns()));
       return true;

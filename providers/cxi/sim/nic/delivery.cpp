@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cfenv>
 #include <cstring>
+#include <limits>
 
 #include "ethernet/cassini_user_defs.h"
 #include "nic/addressing.hpp"
@@ -15,7 +16,7 @@
 namespace sim::nic {
 namespace {
 
-constexpr unsigned gets_per_pass = 2;  // pieces of one get
+constexpr unsigned pieces_per_pass = 2;  // of one get
 
 uint8_t event_of(unsigned opcode) {
   switch (opcode) {
@@ -94,8 +95,8 @@ void Nic::respond(const Request& r, int return_code, uint32_t mlength, unsigned 
 }
 
 void Nic::post_target(PortalEntry& entry, TargetEvent& event, Delivery* promise) {
-  EventQueue* queue = eq(entry.config.eqn);
-  if (!queue || queue->rgid() != entry.rgid) return;
+  EventQueue* queue = queue_of(entry.rgid, entry.config.eqn);
+  if (!queue) return;
   event.ptlte_index = static_cast<uint16_t>(entry.index);
   stats_.lists.events[event.type]++;
   const bool plain = event.type <= C_EVENT_FETCH_ATOMIC && event.ptl_list == C_PTL_LIST_PRIORITY &&
@@ -148,8 +149,7 @@ void Nic::unlink_automatically(PortalEntry& entry, uint32_t node, Delivery& deli
 Delivery Nic::accept(PortalEntry& entry, const Request& r, const Decision& decision) {
   EntryPool& nodes = pool(entry);
   ListNode& n = nodes[decision.node];
-  const bool for_get = r.opcode == C_CMD_RENDEZVOUS_PUT && r.use_offset_for_get;
-  const uint64_t remote = for_get || entry.config.clear_remote_offset ? 0 : r.remote_offset;
+  const uint64_t remote = placement_offset(entry, r);
   Delivery d;
   d.pte = static_cast<uint16_t>(entry.index);
   d.rgid = static_cast<uint16_t>(entry.rgid);
@@ -197,6 +197,7 @@ Delivery Nic::accept(PortalEntry& entry, const Request& r, const Decision& decis
     u.length = d.mlength;
     u.header_data = r.header_data;
     u.remote_offset = r.remote_offset;
+    u.place_offset = remote;
     u.rlength = r.request_len;
     u.source_nid = r.source_nid;
     u.vni = r.vni;
@@ -221,14 +222,13 @@ Delivery Nic::accept(PortalEntry& entry, const Request& r, const Decision& decis
 
 void Nic::accept_raw(PortalEntry& entry, const Request& r, const Decision& decision,
                      fabric::Packet&& packet) {
-  EntryPool& nodes = pool(entry);
   // The payload is preceded by the header as it came; the length of both is what counts.
   Delivery d = [&] {
     Request raw = r;
     raw.opcode = C_CMD_PUT;
     const uint32_t data = r.opcode == C_CMD_RENDEZVOUS_PUT ? r.eager_length : r.request_len;
-    raw.request_len = data + static_cast<uint32_t>(packet.header.size());
-    nodes[decision.node].manage_local = true;
+    constexpr uint64_t most = std::numeric_limits<uint32_t>::max();
+    raw.request_len = static_cast<uint32_t>(std::min(most, data + uint64_t{packet.header.size()}));
     return accept(entry, raw, decision);
   }();
   d.request.opcode = r.opcode;
@@ -258,7 +258,7 @@ void Nic::begin(Delivery&& d, fabric::Packet&& packet) {
   if (r.opcode == C_CMD_GET) {
     wire_.give(std::move(packet));
     Serving serving{std::move(d), 0};
-    if (serve(serving)) servings_.push_back(std::move(serving));
+    if (serve(serving) != Served::whole) servings_.push_back(std::move(serving));
     return;
   }
   if (is_atomic(r.opcode)) {
@@ -300,7 +300,11 @@ void Nic::do_atomic(Delivery& d, std::span<const std::byte> payload) {
     if (d.return_code == C_RC_OK) {
       const AtomicResult result = apply_atomic(*operands, memory);
       d.return_code = write_target(d, d.address, std::span(result.value).first(bytes));
-      stats_.arriving.atomic_operations++;
+      const bool fetching = d.request.opcode == C_CMD_FETCHING_ATOMIC;
+      const bool by_bus = operands->op == C_AMO_OP_SWAP;  // behaviour 8.4
+      (!by_bus    ? stats_.arriving.atomic_operations
+       : fetching ? stats_.arriving.fetching_bus_atomics
+                  : stats_.arriving.bus_atomics)++;
       if (d.return_code == C_RC_OK) {
         auto& a = stats_.arriving;
         a.float_invalid += (result.exceptions & (FE_INVALID | FE_DIVBYZERO)) != 0;
@@ -316,17 +320,17 @@ void Nic::do_atomic(Delivery& d, std::span<const std::byte> payload) {
   complete(d);
 }
 
-// Sends the next pieces of a get; false: it is done.
-bool Nic::serve(Serving& s) {
+// Sends the next pieces of a get.
+Nic::Served Nic::serve(Serving& s) {
   Delivery& d = s.delivery;
-  if (wire_.holding(d.request.source_nid)) return true;
-  for (unsigned i = 0; i < gets_per_pass; i++) {
+  if (wire_.blocked(d.request.source_nid)) return Served::nothing;
+  for (unsigned i = 0; i < pieces_per_pass; i++) {
     const uint32_t left = d.mlength - s.offset;
     const auto bytes = static_cast<uint32_t>(std::min<size_t>(left, piece_bytes));
     if (bytes == left) {  // the last piece goes with the answer, behind the event
       d.last_offset = s.offset;
       complete(d);
-      return false;
+      return Served::whole;
     }
     fabric::Packet packet = wire_.take(bytes);
     const int rc = read_target(d, d.address + s.offset, packet.payload);
@@ -336,7 +340,7 @@ bool Nic::serve(Serving& s) {
       wire_.give(std::move(packet));
       d.last_offset = s.offset;
       complete(d);
-      return false;
+      return Served::whole;
     }
     Response response;
     response.opcode = d.request.opcode;
@@ -356,7 +360,7 @@ bool Nic::serve(Serving& s) {
     send_packet(std::move(packet));
     s.offset += bytes;
   }
-  return true;
+  return Served::part;
 }
 
 void Nic::post_rendezvous(PortalEntry& entry, Delivery& d, bool get_issued) {
@@ -436,6 +440,8 @@ void Nic::count_delivery(const Delivery& d) {
   if (d.return_code == C_RC_OK) {
     const unsigned opcode = d.request.opcode;
     (opcode == C_CMD_GET ? a.gets_good : is_atomic(opcode) ? a.atomics_good : a.puts_good)++;
+    // Data is in memory before the answer goes out, flush or not; it is not said of what fetches.
+    a.flushes += d.request.flush && !brings_reply(opcode);
   }
   a.atomic_misaligned += d.return_code == C_RC_AMO_ALIGN_ERROR;
   a.atomic_bad_operation += d.return_code == C_RC_AMO_INVAL_OP_ERROR;
@@ -496,7 +502,8 @@ void Nic::complete(Delivery& d) {
   response.source_nid = config_.nid;
   response.destination_nid = r.source_nid;
   response.offset = d.last_offset;
-  response.mlength = d.raw_header != 0 ? d.received : d.mlength;
+  // Of a raw message the sender is told what came behind the header.
+  response.mlength = d.mlength - std::min<uint32_t>(d.mlength, d.raw_header);
   encode(response, answer.header);
   answer.source_nid = config_.nid;
   answer.destination_nid = r.source_nid;

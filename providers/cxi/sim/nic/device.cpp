@@ -150,6 +150,7 @@ Made<unsigned> Nic::create_eq(unsigned rgid, const EqConfig& config) {
   if (!n) return n;
   put(eqs_, n.value, std::make_unique<EventQueue>(n.value, rgid, config));
   if (config.timestamp_events) timestamp_queues_++;
+  if (config.status.count != 0) threshold_queues_++;
   return n;
 }
 
@@ -157,6 +158,7 @@ void Nic::destroy_eq(unsigned eqn) {
   EventQueue* queue = eq(eqn);
   if (!queue) return;
   if (queue->timestamps()) timestamp_queues_--;
+  if (queue->watches_thresholds()) threshold_queues_--;
   eqs_[eqn].reset();
   std::erase(switching_, eqn);
   for (auto& other : eqs_)
@@ -239,8 +241,9 @@ void Nic::stop_cmdq(unsigned index) {
   look_everywhere_ = true;
   now_ns_ = clock_.monotonic_ns();
   // What has been sent is answered by NICs that only work when told to. A put that is half sent is
-  // not carried on with: a program that stops its queue is not kept waiting for gigabytes.
+  // not carried on with, nor is a long get: who stops a queue is not kept waiting for gigabytes.
   abort_sending(*queue);
+  abort_long_gets(index);
   constexpr unsigned most_rounds = 4096;
   for (unsigned i = 0; queue->outstanding != 0 && i < most_rounds; i++)
     if (!fabric_.progress()) break;

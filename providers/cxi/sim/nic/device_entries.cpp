@@ -48,13 +48,7 @@ void Nic::destroy_pte(unsigned n) {
   unmap_multicast(n);
   table_.unmap_all(n);
   reset_lists(n);
-  forget_rendezvous(n);
-  if (const auto waiting = parked_.find(n); waiting != parked_.end()) {
-    parked_packets_ -= waiting->second.size();
-    for (const auto& parked : waiting->second)
-      parked_bytes_ -= parked.packet.payload.size();
-    parked_.erase(waiting);
-  }
+  unpark(n);  // nothing is mapped there any more, which is what their senders are told
   pool(*entry).keep(entry->account, -static_cast<int>(entry->account.kept));
   ptes_[n].reset();
 }
@@ -71,6 +65,7 @@ int Nic::set_pte_state(unsigned n, PteState state, uint32_t drop_count) {
   if (set_state(*entry, state, drop_count) != C_RC_OK) return EAGAIN;
   if (state == PteState::reset) reset_lists(n);
   say("portal entry {} is {}", n, name_of_state(state));
+  if (parked_packets_ != 0) unpark(n);
   return 0;
 }
 
@@ -126,6 +121,7 @@ void Nic::reset_lists(unsigned n) {
   if (!entry) return;
   now_ns_ = clock_.monotonic_ns();
   cancel_deliveries(n, std::nullopt, std::nullopt, false);
+  forget_rendezvous(n);
   for (auto& list : entry->lists)
     pool(*entry).clear(list, entry->account);
   entry->appends_dropped = false;
@@ -135,6 +131,7 @@ int Nic::invalidate_le(unsigned n, unsigned list, unsigned buffer_id) {
   if (!pte(n) || list >= C_PTL_LIST_UNEXPECTED || buffer_id > 0xffff) return EINVAL;
   now_ns_ = clock_.monotonic_ns();
   cancel_deliveries(n, list, buffer_id, true);
+  if (list == C_PTL_LIST_PRIORITY) cancel_rendezvous(n, buffer_id);
   return 0;
 }
 

@@ -47,6 +47,8 @@ struct Message {
   bool busy = false;
   bool no_match = false;    // only errors make events
   bool rendezvous = false;  // a get that the NIC itself issued
+  bool sent = false;        // its data has left local memory
+  bool retried = false;     // a packet of it had to wait for its peer
   uint8_t opcode = 0;
   uint8_t lac = 0;       // of the memory that a reply's data goes to
   uint8_t local_rc = 0;  // an error on this side, which outweighs the answer
@@ -217,6 +219,7 @@ class Nic final : public Device, private fabric::Endpoint {
   // fabric::Endpoint
   void deliver(fabric::Packet&& packet) override { wire_.receive(std::move(packet)); }
   bool progress() override;
+  size_t backlog() const override { return wire_.received_bytes(); }
 
   // scheduler.cpp
   bool end_switches();
@@ -227,6 +230,7 @@ class Nic final : public Device, private fabric::Endpoint {
   bool run_queues();
   bool run_timers();
   void post_timestamps(uint64_t realtime);
+  void look_at_thresholds();
 
   // transmit.cpp
   struct Outcome {  // of a command
@@ -258,18 +262,22 @@ class Nic final : public Device, private fabric::Endpoint {
   bool may_take_spt(unsigned rgid) const;
   uint16_t take_spt(unsigned rgid);
   void free_spt(uint16_t spt, bool may_still_be_answered);
-  void sent_locally(const Message& message);
+  void sent_locally(Message& message);
   void handle_response(fabric::Packet&& packet);
   void finish(uint16_t spt, int return_code, bool by_target, uint32_t mlength, unsigned list,
               bool may_still_be_answered = false);
   void finish_part(uint16_t parent, int return_code, bool by_target, uint32_t mlength,
                    unsigned list);
+  EventQueue* queue_of(unsigned rgid, unsigned eqn);
   void post(EventQueue& queue, const EventBytes& event);
   void notify(EventQueue& queue);
+  void count_tally(EventQueue& queue);
   static int lost(const Message& message);
   bool give_up();
   void abandon(fabric::Packet&& packet);
+  void abort_long_gets(unsigned queue);
   void end_queue_messages(unsigned queue, int return_code);
+  void cancel_rendezvous(unsigned pte, unsigned buffer_id);
   void forget_rendezvous(unsigned pte);
 
   // receive.cpp
@@ -289,6 +297,7 @@ class Nic final : public Device, private fabric::Endpoint {
     bool software_managed = false;  // the same, but to that state
     unsigned reason = 0;
   };
+  static uint64_t placement_offset(const PortalEntry& entry, const Request& request);
   Decision decide(PortalEntry& entry, const Request& request);
   Decision decide_raw(PortalEntry& entry, const Request& request);
   bool find_unexpected_place(PortalEntry& entry, const Request& request, Decision& decision);
@@ -311,7 +320,8 @@ class Nic final : public Device, private fabric::Endpoint {
   void begin(Delivery&& delivery, fabric::Packet&& packet);
   void write_payload(Delivery& delivery, uint32_t offset, std::span<const std::byte> payload);
   void do_atomic(Delivery& delivery, std::span<const std::byte> payload);
-  bool serve(Serving& serving);
+  enum class Served { nothing, part, whole };
+  Served serve(Serving& serving);
   void complete(Delivery& delivery);
   void count_delivery(const Delivery& delivery);
   static bool is_answered(const Request& request);
@@ -334,6 +344,7 @@ class Nic final : public Device, private fabric::Endpoint {
   void append_entry(PortalEntry& entry, const ListNode& node, bool restart_seq);
   void link_result(PortalEntry& entry, const ListNode& node, int return_code);
   void unlink_entry(PortalEntry& entry, const ListNode& node);
+  void count_search(const PortalEntry& entry, const ListNode& node);
   void search(PortalEntry& entry, const ListNode& node, bool remove);
   bool claim(PortalEntry& entry, ListNode& node, const ListNode& message);
   void post_unexpected(PortalEntry& entry, TargetEvent event, const ListNode& message);
@@ -399,12 +410,11 @@ class Nic final : public Device, private fabric::Endpoint {
   uint64_t next_time_check_ = 0;
   uint64_t next_timestamp_ns_ = 0;
   uint64_t next_stale_check_ns_ = 0;
-  unsigned timestamp_queues_ = 0;
+  unsigned timestamp_queues_ = 0, threshold_queues_ = 0;
 
   std::vector<Message> messages_;
   std::vector<Sending> sendings_;
   std::deque<uint16_t> free_spts_;
-  uint16_t next_seq_ = 0;
   unsigned busy_messages_ = 0;
   uint64_t next_give_up_ns_ = 0;
   CommandBytes command_;  // the command being executed
@@ -415,7 +425,7 @@ class Nic final : public Device, private fabric::Endpoint {
   size_t parked_packets_ = 0, parked_bytes_ = 0;
 
   std::deque<std::pair<unsigned, TriggeredOp>> due_;  // counters and what they have set off
-  uint64_t bad_pointers_ = 0;
+  std::vector<std::pair<unsigned, unsigned>> due_waits_;  // counter and queue of what has no room
   Registers registers_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -18,9 +19,20 @@ using sw_state = cassini::csr::c_ee_cfg_eq_sw_state;
 
 constexpr size_t slot_bytes = 64;
 
+unsigned slots_of(const SharedPages& ring) {
+  return static_cast<unsigned>(ring.bytes.size() / slot_bytes);
+}
+
 uint64_t load_state(const SharedPages& pages) {
   return std::atomic_ref(*reinterpret_cast<uint64_t*>(pages.bytes.data()))
       .load(std::memory_order_acquire);
+}
+
+// Thresholds are kept to so many significant bits.
+unsigned rounded(unsigned slots) {
+  constexpr int kept = 6;
+  const int lost = std::max(static_cast<int>(std::bit_width(slots)) - kept, 0);
+  return slots >> lost << lost;
 }
 
 }  // namespace
@@ -30,7 +42,7 @@ EventQueue::EventQueue(unsigned eqn, unsigned rgid, const EqConfig& config)
       rgid_(rgid),
       ring_(config.ring),
       sw_state_(config.sw_state),
-      slots_(static_cast<unsigned>(config.ring.bytes.size() / slot_bytes)),
+      slots_(slots_of(config.ring)),
       reserved_(config.reserved_slots),
       initiator_long_(config.initiator_long),
       target_long_(config.target_long),
@@ -40,8 +52,10 @@ EventQueue::EventQueue(unsigned eqn, unsigned rgid, const EqConfig& config)
   // base and delta are per cent of the ring, counted from the full end (behaviour 6.3).
   const unsigned size = slots_ - 1;
   for (unsigned i = 0; i < config.status.count; i++) {
-    const unsigned base = size * (100 - config.status.base) / 100;
-    const unsigned step = size * config.status.delta / 100;
+    const auto part = [&](unsigned percent) {
+      return rounded(static_cast<unsigned>(uint64_t{size} * percent / 100));
+    };
+    const unsigned base = part(100 - config.status.base), step = part(config.status.delta);
     thresholds_.push_back(std::min(size, base + step * i));
   }
 }
@@ -83,7 +97,10 @@ bool EventQueue::room(unsigned more, unsigned keep_free) {
 }
 
 bool EventQueue::promise(unsigned slots) {
-  if (slots != 0 && !room(slots, reserved_)) return false;
+  if (slots == 0) return true;
+  // What is promised may have to be kept in the ring that is switched to meanwhile.
+  if (next_ring_ && promised_ + slots + reserved_ > slots_of(*next_ring_) - 2) return false;
+  if (!room(slots, reserved_)) return false;
   promised_ += slots;
   return true;
 }
@@ -155,7 +172,8 @@ int EventQueue::adjust_reserve(int delta) {
   constexpr int most = 16383;
   const int wanted = static_cast<int>(reserved_) + delta;
   if (delta > most || delta < -most || wanted < 0 || wanted > most) return EINVAL;
-  if (static_cast<unsigned>(wanted) > slots_ - 1) return ENOSPC;
+  const unsigned slots = next_ring_ ? std::min(slots_, slots_of(*next_ring_)) : slots_;
+  if (static_cast<unsigned>(wanted) > slots - 1) return ENOSPC;
   reserved_ = static_cast<unsigned>(wanted);
   return 0;
 }
@@ -188,6 +206,10 @@ void EventQueue::check_thresholds(uint64_t realtime_ns) {
 void EventQueue::write_status(uint64_t realtime_ns) {
   using s = cassini::c_eq_status;
   constexpr uint64_t second = 1'000'000'000;
+  tally.status_updates++;
+  // A reader knows a new status by its time.
+  if (realtime_ns == status_ns_) realtime_ns++;
+  status_ns_ = realtime_ns;
   alignas(8) std::byte b[slot_bytes] = {};
   const unsigned free = capacity() - std::min(capacity(), used() + promised_);
   s::timestamp_ns_cpy::set(b, realtime_ns % second);
@@ -213,10 +235,10 @@ void EventQueue::write_status(uint64_t realtime_ns) {
 }
 
 int EventQueue::begin_resize(SharedPages ring, uint64_t realtime_ns) {
-  if (next_ring_ || switched_ || ring.bytes.size() / slot_bytes < 3) return EINVAL;
-  if (ring.bytes.size() / slot_bytes - 2 < promised_ + reserved_) return EINVAL;
+  if (next_ring_ || switched_ || slots_of(ring) < 3) return EINVAL;
+  if (slots_of(ring) - 2 < promised_ + reserved_) return EINVAL;
   next_ring_ = std::move(ring);
-  try_switch(realtime_ns);
+  if (!try_switch(realtime_ns)) tally.deferred_switches++;
   return 0;
 }
 
@@ -226,12 +248,12 @@ bool EventQueue::try_switch(uint64_t realtime_ns) {
   put(event);
   ring_ = std::move(*next_ring_);
   next_ring_.reset();
-  slots_ = static_cast<unsigned>(ring_.bytes.size() / slot_bytes);
+  slots_ = slots_of(ring_);
   reader_ = 1;
   write_at_ = slot_bytes;
   using_b_ = !using_b_;
   switched_ = true;
-  switches++;
+  tally.switches++;
   crossed_ = 0;
   check_thresholds(realtime_ns);
   return true;

@@ -54,7 +54,16 @@ class EventQueue {
   bool wants_switch() const { return next_ring_.has_value(); }
   bool end_switch(uint64_t realtime_ns) { return !wants_switch() || try_switch(realtime_ns); }
 
-  unsigned switches = 0;  // to another ring, that have not been counted yet
+  /// The free slots may have risen above a threshold without an event.
+  bool watches_thresholds() const { return !thresholds_.empty(); }
+  void look_at_thresholds(uint64_t realtime_ns) {
+    if (crossed_ != 0) check_thresholds(realtime_ns);
+  }
+
+  struct Tally {  // of what has not been counted yet
+    unsigned switches = 0, deferred_switches = 0, status_updates = 0;
+    bool operator==(const Tally&) const = default;
+  } tally;
   bool tell_every_event = false;
   std::vector<unsigned> wakes;  // other queues whose notification an event here raises
 
@@ -82,6 +91,7 @@ class EventQueue {
   uint8_t notified_ = 0;  // bits 44-47 of the software state at the last notification
   bool initiator_long_, target_long_, drop_status_disable_, timestamp_events_, combining_disable_;
 
+  uint64_t status_ns_ = 0;  // time of the last status
   bool unacked_drop_ = false;
   bool drop_seq_ = false;
   uint64_t dropped_ = 0;

@@ -115,7 +115,7 @@ bool wants(const ListNode& entry, const ListNode& message, unsigned pid_bits, bo
   if (!matching) return true;
   if ((message.match_bits ^ entry.match_bits) & ~entry.ignore_bits) return false;
   if (!match_id_accepts(entry.match_id, message.match_id, pid_bits, logical)) return false;
-  return !entry.no_truncate || fits(entry, message.remote_offset, message.rlength);
+  return !entry.no_truncate || fits(entry, message.place_offset, message.rlength);
 }
 
 }  // namespace sim::nic

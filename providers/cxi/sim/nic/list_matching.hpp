@@ -33,6 +33,7 @@ struct ListNode {  // a posted buffer, or the header of an unexpected message
   // Of an unexpected message: match_bits, start and length (of the data in the overflow buffer) as
   // above, match_id is its initiator, and
   uint64_t header_data = 0, remote_offset = 0;
+  uint64_t place_offset = 0;  // where its data wants to go; remote_offset may be meant for a get
   uint32_t rlength = 0;
   uint32_t source_nid = 0;
   uint32_t dfa = 0;

@@ -17,8 +17,8 @@ set_target_properties(fmt::fmt PROPERTIES IMPORTED_GLOBAL TRUE)
 
 set(cxi_sim_nic_tests
   atomic_table atomic_unit command_failure command_ring counting event_queue events flow_control
-  get_and_atomic hrp isolation link memory_and_lists packets refusal registers return_code robustness
-  statistics transfer unexpected)
+  get_and_atomic hrp isolation late_answer limits link memory_and_lists packets refusal registers
+  return_code robustness statistics transfer unexpected)
 list(TRANSFORM cxi_sim_nic_tests PREPEND "${cxi_sim_nic_folder}/tests/")
 list(TRANSFORM cxi_sim_nic_tests APPEND "_test.cpp")
 cxv_test(cxi_sim_nic_test SOURCES ${cxi_sim_nic_tests} LIBS cxi_sim_nic)

@@ -31,7 +31,7 @@ struct Request {
   bool end_of_message = false;  // continuation only
   uint16_t vni = 0;
   uint16_t spt = 0;  // the sender's tracker entry, 11 bits: names the message together with the NID
-  uint16_t seq = 0;  // 12 bits; tells two uses of one entry apart
+  uint16_t seq = 0;  // 12 bits; tells two uses of one entry apart. Restricted headers have none
   uint32_t source_nid = 0;
   uint32_t dfa = 0;
   uint32_t initiator = 0;

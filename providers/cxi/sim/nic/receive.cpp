@@ -31,25 +31,26 @@ bool may(const ListNode& node, unsigned opcode) {
   }
 }
 
-uint64_t placement_offset(const PortalEntry& entry, const Request& r) {
+}  // namespace
+
+uint64_t Nic::placement_offset(const PortalEntry& entry, const Request& r) {
   // A rendezvous put may use the field for the get that follows (behaviour 2.11).
   const bool for_get = r.opcode == C_CMD_RENDEZVOUS_PUT && r.use_offset_for_get;
   return for_get || entry.config.clear_remote_offset ? 0 : r.remote_offset;
 }
-
-}  // namespace
 
 void Nic::handle_packet(fabric::Packet&& packet) {
   if (is_response(packet.header)) {
     stats_.arriving.responses += wire_packets(packet.payload.size());
     return handle_response(std::move(packet));
   }
-  const auto request = decode_request(packet.header);
+  auto request = decode_request(packet.header);
   if (!request) {
     say("packet with a header of another kind dropped");
     stats_.arriving.unrecognized++;
     return wire_.give(std::move(packet));
   }
+  if (request->format == PacketFormat::restricted) request->seq = packet.use;
   count_arrival(*request, packet.payload.size());
   if (request->format == PacketFormat::continuation)
     return handle_continuation(*request, std::move(packet));
@@ -116,9 +117,11 @@ void Nic::count_refusal(const Request& r, int return_code) {
   switch (return_code) {
     case C_RC_VNI_NOT_FOUND:
       a.vni_unknown++;
+      a.dropped_by_portal++;
       return;
     case C_RC_PTLTE_NOT_FOUND:
       a.portal_unknown++;
+      a.dropped_by_portal++;
       return;
     case C_RC_OP_VIOLATION:
       l.op_violation++;
@@ -190,6 +193,7 @@ void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
   if (decision.disable) {
     change_state(entry, PteState::disabled, decision.reason);
     entry.drop_count = config_.drop_count_counts_trigger ? 1 : 0;
+    if (parked_packets_ != 0) unpark(entry.index);
   }
   if (decision.software_managed) change_state(entry, PteState::software_managed, decision.reason);
   if (decision.return_code != C_RC_OK) return refuse(decision.return_code);
@@ -245,7 +249,8 @@ Nic::Decision Nic::decide(PortalEntry& entry, const Request& r) {
   l.most_attempts[entry.pool] = std::max<Count>(l.most_attempts[entry.pool], attempts);
   if (d.node == no_entry) {
     if (entry.config.lossless && may_park()) return {.park = true};
-    if (is_put(r.opcode) && !entry.lists[C_PTL_LIST_REQUEST].empty()) {
+    if (!entry.lists[C_PTL_LIST_REQUEST].empty()) {
+      if (!is_put(r.opcode)) return {.return_code = C_RC_DELAYED};
       d = decide_raw(entry, r);
       if (d.return_code == C_RC_OK) {
         d.software_managed = true;

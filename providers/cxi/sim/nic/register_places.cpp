@@ -58,7 +58,9 @@ void command_places(Places& p, const Statistics& s) {
   p.many<cq, cq::num_tgt_cmds>(c.target);
   p.many<cq, cq::dma_cmd_counts>(c.dma_by_opcode);
   p.many<cq, cq::cq_cmd_counts>(c.queue_by_opcode);
+  p.one<cq, cq::wr_ptr_updt_err_cntr>(c.bad_pointers);
   p.one<tou, tou::success_cntr>(c.triggering_good);
+  p.one<tou, tou::cq_tou_num_cmds>(c.triggering_good);
   p.one<tou, tou::fail_cntr>(c.triggering_bad);
   p.one<tou, tou::num_ct_updates>(c.counter_updates);
   p.many<tou, tou::num_trig_cmds>(c.triggered);
@@ -90,7 +92,11 @@ void tracking_places(Places& p, const Statistics& s) {
   p.one<pct, pct::ptls_response>(c.responses_sent);
   p.one<pct, pct::responses_received>(c.responses_received);
   p.one<pct, pct::rsp_dropped_inactive>(c.responses_dropped);
+  p.one<pct, pct::rsp_err_rcvd>(c.responses_bad);
   p.one<pct, pct::spt_timeouts>(c.timeouts);
+  p.one<pct, pct::retry_srb_requests>(c.retried);
+  p.one<pct, pct::req_src_error>(s.sending.source_errors);
+  p.one<pct, pct::hrp_responses_received>(s.sending.high_rate_answers);
   p.one<mst, mst::allocations>(c.messages_begun);
   p.one<mst, mst::requests>(c.message_packets);
   p.one<mst, mst::err_cancelled>(c.messages_cancelled);
@@ -115,7 +121,11 @@ void arriving_places(Places& p, const Statistics& s) {
   p.one<ixe, ixe::disp_lpe_gets>(c.gets);
   p.one<ixe, ixe::disp_lpe_gets_ok>(c.gets_good);
   p.one<ixe, ixe::dmawr_write_reqs>(c.writes);
+  p.one<ixe, ixe::dmawr_flush_reqs>(c.flushes);
   p.one<ixe, ixe::dmawr_nic_amo_reqs>(c.atomic_operations);
+  p.one<ixe, ixe::dmawr_cpu_amo_reqs>(c.bus_atomics);
+  p.one<ixe, ixe::dmawr_cpu_ftch_amo_reqs>(c.fetching_bus_atomics);
+  p.one<ixe, ixe::rx_pkt_drop_rmu_wrsp>(c.dropped_by_portal);
   p.one<ixe, ixe::dmawr_amo_ex_invalid>(c.float_invalid);
   p.one<ixe, ixe::dmawr_amo_ex_overflow>(c.float_overflow);
   p.one<ixe, ixe::dmawr_amo_ex_underflow>(c.float_underflow);
@@ -175,6 +185,9 @@ void list_places(Places& p, const Statistics& s) {
   p.one<lpe, lpe::search_delete_fail>(c.search_delete.not_found);
   p.one<lpe, lpe::unlink_cmds>(c.unlinks);
   p.one<lpe, lpe::unlink_success>(c.unlinks_good);
+  p.pool0<lpe, lpe::search_nid_any>(c.any_nid);
+  p.pool0<lpe, lpe::search_pid_any>(c.any_pid);
+  p.pool0<lpe, lpe::search_rank_any>(c.any_rank);
   p.pool0<lpe, lpe::net_match_requests>(c.match_requests);
   p.pool0<lpe, lpe::net_match_success>(c.matches);
   p.pool0<lpe, lpe::net_match_useonce>(c.use_once);
@@ -202,10 +215,12 @@ void event_places(Places& p, const Statistics& s) {
   const auto& c = s.events;
   const auto& type = c.by_type;
   p.pool0<ee, ee::events_enqueued_cntr>(c.enqueued);
-  p.pool0<ee, ee::events_dropped_rsrvn_cntr>(c.dropped_reserved);
   p.pool0<ee, ee::events_dropped_fc_sc_cntr>(c.dropped_flow_control);
   p.pool0<ee, ee::events_dropped_ordinary_cntr>(c.dropped_ordinary);
   p.pool0<ee, ee::eq_buffer_switch_cntr>(c.ring_switches);
+  p.pool0<ee, ee::deferred_eq_switch_cntr>(c.deferred_switches);
+  p.pool0<ee, ee::eq_status_update_cntr>(c.status_updates);
+  p.one<ee, ee::eq_dsabld_event_err_cntr>(c.to_no_queue);
   p.one<ee, ee::event_put_cntr>(type[C_EVENT_PUT]);
   p.one<ee, ee::event_get_cntr>(type[C_EVENT_GET]);
   p.one<ee, ee::event_atomic_cntr>(type[C_EVENT_ATOMIC]);
@@ -245,6 +260,8 @@ void frame_places(Places& p, const Statistics& s) {
   using hni = csr::c_hni_cntrs;
   // Portals packets travel without an Ethernet header: they are the optimized kind.
   p.one<hni, hni::tx_ok_opt>(s.sent.frames);
+  p.one<hni, hni::hrp_ack>(s.sending.high_rate_answers);
+  p.one<hni, hni::hrp_resp>(s.sending.high_rate_answers);
   p.one<hni, hni::tx_ok_multicast>(s.sent.multicast);
   p.one<hni, hni::rx_ok_opt>(s.received.frames);
   p.one<hni, hni::rx_ok_multicast>(s.received.multicast);

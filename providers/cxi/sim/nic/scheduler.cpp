@@ -17,6 +17,7 @@ constexpr unsigned passes_between_full_looks = 64;
 constexpr unsigned idle_looks_until_sleep = 1024;
 constexpr size_t always_active = 16;  // so many doorbells cost less than keeping books about them
 constexpr unsigned packets_per_pass = 64;
+constexpr unsigned gets_per_pass = 8;
 constexpr uint64_t time_check_ns = 1'000'000;
 constexpr uint64_t timestamp_period_ns = 1'000'000'000;
 
@@ -35,7 +36,7 @@ bool Nic::ring_bell(Doorbell& bell) {
   CommandQueue& queue = *cmdqs_[bell.queue];
   const auto look = queue.ring.look();
   if (look == CommandRing::Look::bad_pointer) {
-    bad_pointers_++;
+    stats_.commands.bad_pointers++;
     say("queue {}: write pointer {} refused", bell.queue, value & 0xffff);
   }
   if (look == CommandRing::Look::more && !queue.failed && !queue.stopped) list_queue(queue);
@@ -108,15 +109,21 @@ bool Nic::progress() {
     handle_packet(wire_.next_received());
     any = true;
   }
-  for (size_t i = 0; i < servings_.size();) {
-    any = true;
-    if (serve(servings_[i])) {
+  size_t i = 0;
+  for (unsigned served = 0; i < servings_.size() && served < gets_per_pass;) {
+    const Served did = serve(servings_[i]);
+    any |= did != Served::nothing;
+    served += did != Served::nothing;
+    if (did != Served::whole) {
       i++;
     } else {
       servings_[i] = std::move(servings_.back());
       servings_.pop_back();
     }
   }
+  // Those that were left out come first the next time.
+  if (i < servings_.size())
+    std::ranges::rotate(servings_, servings_.begin() + static_cast<std::ptrdiff_t>(i));
   return any;
 }
 
@@ -131,6 +138,7 @@ bool Nic::run_timers() {
     any |= end_stale_deliveries();
     next_stale_check_ns_ = now_ns_ + config_.give_up_ns / 2;
   }
+  if (threshold_queues_ != 0) look_at_thresholds();
   if (timestamp_queues_ != 0 && now_ns_ >= next_timestamp_ns_) {
     next_timestamp_ns_ = now_ns_ + timestamp_period_ns;
     post_timestamps(clock_.realtime_ns());
@@ -142,6 +150,15 @@ bool Nic::run_timers() {
 void Nic::post_timestamps(uint64_t realtime) {
   for (auto& queue : eqs_)
     if (queue && queue->timestamps()) post(*queue, encode_timestamp(realtime));
+}
+
+void Nic::look_at_thresholds() {
+  const uint64_t realtime = clock_.realtime_ns();
+  for (auto& queue : eqs_) {
+    if (!queue || !queue->watches_thresholds()) continue;
+    queue->look_at_thresholds(realtime);
+    count_tally(*queue);
+  }
 }
 
 bool Nic::end_switches() {

@@ -18,6 +18,7 @@ namespace {
 constexpr uint32_t restricted_bytes = 2048;  // one packet: the length has 12 bits
 constexpr unsigned pieces_per_pass = 2;
 constexpr unsigned parts_per_pass = 32;
+constexpr uint64_t bytes_per_pass = uint64_t{8} << 20;  // of all transfers
 
 }  // namespace
 
@@ -36,6 +37,7 @@ int Nic::read_source(const Message& m, unsigned lac, uint64_t address, std::span
 void Nic::send_request(uint16_t spt, const Request& request, fabric::Packet&& packet) {
   packet.source_nid = config_.nid;
   packet.destination_nid = dfa_nid(request.dfa);
+  packet.use = request.seq;
   encode(request, packet.header);
   Message& m = messages_[spt];
   m.progress_ns = now_ns_;
@@ -45,6 +47,7 @@ void Nic::send_request(uint16_t spt, const Request& request, fabric::Packet&& pa
   (restricted ? stats_.sending.unordered_packets : stats_.sending.ordered_packets) += packets;
   if (request.opcode == C_CMD_PUT || request.opcode == C_CMD_RENDEZVOUS_PUT)
     stats_.sending.put_packets[traffic_class_of(request.dscp)] += packets;
+  stats_.sending.source_errors += request.src_error;
   if (packets > 1 && request.format == PacketFormat::unrestricted)
     stats_.sending.multi_packet_messages++;
   switch (wire_.send(std::move(packet), now_ns_)) {
@@ -52,9 +55,12 @@ void Nic::send_request(uint16_t spt, const Request& request, fabric::Packet&& pa
       return finish(spt, lost(m), false, 0, 0);
     case Wire::Sent::yes:
       // The last switch answers for the target, as soon as it has the packet (behaviour 10.5).
-      if (by_switch) finish(spt, C_RC_OK, false, m.request_len, C_PTL_LIST_PRIORITY);
-      return;
+      if (!by_switch) return;
+      stats_.sending.high_rate_answers++;
+      return finish(spt, C_RC_OK, false, m.request_len, C_PTL_LIST_PRIORITY);
     case Wire::Sent::held:
+      m.retried = true;
+      if (m.parent != no_message) messages_[m.parent].retried = true;
       return;
   }
 }
@@ -75,6 +81,9 @@ void Nic::send_first(uint16_t spt, const TxCommand& command, Request& r) {
     return finish(spt, C_RC_HRP_CONFIG_ERROR, false, 0, 0);
   uint32_t data = 0;
   if (is_atomic(r.opcode)) {
+    // No operand is so long, and the header could not tell it.
+    if (restricted && r.request_len > restricted_bytes)
+      return finish(spt, C_RC_AMO_LENGTH_ERROR, false, 0, 0);
     AtomicOperands operands = command.operands;
     if (!command.immediate) {
       std::array<std::byte, sizeof(operands.op1)> bytes{};
@@ -137,6 +146,7 @@ void Nic::send_multicast(uint16_t spt, const TxCommand& command, const Request& 
     if (rc != C_RC_OK) return finish(spt, rc, false, 0, 0);
   }
   packet.source_nid = config_.nid;
+  packet.use = r.seq;
   encode(r, packet.header);
   wire_.send_to_all(packet);
   stats_.sending.unanswered_packets++;
@@ -147,7 +157,8 @@ void Nic::send_multicast(uint16_t spt, const TxCommand& command, const Request& 
 
 bool Nic::send_pieces() {
   bool any = false;
-  for (size_t i = 0; i < sendings_.size();) {
+  size_t i = 0;
+  for (uint64_t bytes = 0; i < sendings_.size() && bytes < bytes_per_pass;) {
     // By copy: what is finished on the way takes its entry out of the list.
     Sending sending = sendings_[i];
     const bool restricted = sending.request.format == PacketFormat::restricted;
@@ -157,6 +168,7 @@ bool Nic::send_pieces() {
       const uint32_t before = sending.offset;
       open = restricted ? send_part(sending) : send_piece(sending);
       if (sending.offset == before) break;  // has to wait
+      bytes += sending.offset - before;
       any = true;
     }
     if (open) {
@@ -167,6 +179,9 @@ bool Nic::send_pieces() {
     sendings_.pop_back();
     end_sending(sending);
   }
+  // Those that were left out come first the next time.
+  if (i < sendings_.size())
+    std::ranges::rotate(sendings_, sendings_.begin() + static_cast<std::ptrdiff_t>(i));
   return any;
 }
 
@@ -181,7 +196,7 @@ void Nic::end_sending(const Sending& sending) {
 bool Nic::send_piece(Sending& s) {
   Message& m = messages_[s.spt];
   if (!m.busy || m.seq != s.request.seq) return false;  // refused by the target meanwhile
-  if (wire_.holding(m.peer)) return true;
+  if (wire_.blocked(m.peer)) return true;
   const auto bytes = static_cast<uint32_t>(std::min<size_t>(piece_bytes, s.length - s.offset));
   fabric::Packet packet = wire_.take(bytes);
   const int rc = read_source(m, s.lac, s.local + s.offset, packet.payload);
@@ -204,7 +219,8 @@ bool Nic::send_piece(Sending& s) {
 
 // One part of a restricted transfer, which completes with its last part.
 bool Nic::send_part(Sending& s) {
-  if (wire_.holding(messages_[s.spt].peer) || !may_take_spt(messages_[s.spt].rgid)) return true;
+  if (!messages_[s.spt].busy || messages_[s.spt].seq != s.request.seq) return false;  // given up
+  if (wire_.blocked(messages_[s.spt].peer) || !may_take_spt(messages_[s.spt].rgid)) return true;
   const uint32_t bytes = std::min(restricted_bytes, s.length - s.offset);
   const uint16_t part = take_spt(messages_[s.spt].rgid);
   Message& parent = messages_[s.spt];
@@ -248,13 +264,13 @@ void Nic::abort_sending(CommandQueue& queue) {
     sendings_.pop_back();
     queue.sending = false;
     Message& m = messages_[s.spt];
+    if (!m.busy || m.seq != s.request.seq) continue;
     if (s.request.format == PacketFormat::restricted) {
       m.local_rc = C_RC_CANCELED;
       m.all_sent = true;
       if (m.parts == 0) finish(s.spt, C_RC_CANCELED, false, m.placed, 0);
       continue;
     }
-    if (!m.busy || m.seq != s.request.seq) continue;
     // The target learns that no more comes; its answer then ends the message.
     m.local_rc = C_RC_CANCELED;
     Request r = s.request;

@@ -63,7 +63,7 @@ struct Statistics {
     Count target_arg_errors = 0, target_perm_errors = 0;
     std::array<Count, 4> immediate{}, dma{}, queue{}, target{};  // by the queue's statistics pool
     std::array<Count, 16> dma_by_opcode{}, queue_by_opcode{}, counter_by_opcode{};
-    Count triggering_good = 0, triggering_bad = 0, counter_updates = 0;
+    Count triggering_good = 0, triggering_bad = 0, counter_updates = 0, bad_pointers = 0;
     std::array<Count, 4> triggered{};
   } commands;
 
@@ -72,11 +72,12 @@ struct Statistics {
     Count multi_packet_messages = 0, high_rate_commands = 0;
     Count ordered_packets = 0, unordered_packets = 0, unanswered_packets = 0;
     Count no_translation = 0, invalid_context = 0, page_permission = 0;
+    Count source_errors = 0, high_rate_answers = 0;
   } sending;
 
   struct {  // trackers of what is under way
     Count responses_sent = 0, responses_received = 0, responses_dropped = 0;
-    Count timeouts = 0;
+    Count responses_bad = 0, timeouts = 0, retried = 0;
     Count most_requests = 0, most_messages = 0;  // at a time
     Count messages_begun = 0, message_packets = 0, messages_cancelled = 0;
   } tracking;
@@ -85,10 +86,11 @@ struct Statistics {
     Count unrestricted = 0, small_messages = 0, continuations = 0, restricted = 0, responses = 0;
     Count unrecognized = 0, messages = 0, multi_packet_messages = 0;
     Count puts = 0, puts_good = 0, atomics = 0, atomics_good = 0, gets = 0, gets_good = 0;
-    Count writes = 0, atomic_operations = 0;
+    Count writes = 0, flushes = 0;
+    Count atomic_operations = 0, bus_atomics = 0, fetching_bus_atomics = 0;
     Count float_invalid = 0, float_overflow = 0, float_underflow = 0, float_inexact = 0;
     Count atomic_misaligned = 0, atomic_bad_operation = 0, atomic_bad_length = 0;
-    Count portal_found = 0, vni_unknown = 0, portal_unknown = 0;
+    Count portal_found = 0, vni_unknown = 0, portal_unknown = 0, dropped_by_portal = 0;
   } arriving;
 
   struct {  // list processing
@@ -103,6 +105,7 @@ struct Statistics {
       Count asked = 0, found = 0, not_found = 0;
     };
     Search search, search_delete;
+    Count any_nid = 0, any_pid = 0, any_rank = 0;  // searches with such wildcards
     Count unlinks = 0, unlinks_good = 0, appends = 0, appends_good = 0;
     Count set_states = 0, set_states_good = 0;
     Count match_requests = 0, matches = 0, use_once = 0, locally_managed = 0;
@@ -112,8 +115,8 @@ struct Statistics {
   } lists;
 
   struct {  // event queues
-    Count enqueued = 0, dropped_reserved = 0, dropped_flow_control = 0, dropped_ordinary = 0;
-    Count ring_switches = 0;
+    Count enqueued = 0, dropped_flow_control = 0, dropped_ordinary = 0;
+    Count ring_switches = 0, deferred_switches = 0, status_updates = 0, to_no_queue = 0;
     std::array<Count, 32> by_type{};  // by enum c_event_type
   } events;
 

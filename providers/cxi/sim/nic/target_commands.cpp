@@ -112,6 +112,7 @@ int Nic::execute(CommandQueue& queue, const TargetCommand& command) {
   event.return_code = static_cast<uint8_t>(rc);
   event.initiator = state_change_fields(static_cast<unsigned>(entry->state), 0, false);
   post_target(*entry, event, nullptr);
+  if (parked_packets_ != 0) unpark(entry->index);
   return C_RC_OK;
 }
 
@@ -150,8 +151,10 @@ void Nic::append_entry(PortalEntry& entry, const ListNode& node, bool restart_se
   entry.appends_dropped = false;
   EntryPool& nodes = pool(entry);
   ListNode asked = node;
+  asked.manage_local |= node.list == C_PTL_LIST_REQUEST;  // by nature (behaviour 5.9)
   if (node.list == C_PTL_LIST_PRIORITY) {
     EntryList& unexpected = entry.lists[C_PTL_LIST_UNEXPECTED];
+    count_search(entry, node);
     for (uint32_t at = unexpected.head; at != no_entry;) {
       const uint32_t next = nodes[at].next;
       if (wants(asked, nodes[at], config_.pid_bits, entry.config.logical, entry.config.matching)) {
@@ -193,7 +196,7 @@ bool Nic::claim(PortalEntry& entry, ListNode& node, const ListNode& message) {
   d.list = C_PTL_LIST_PRIORITY;
   d.lac = node.lac;
   // Where the data would have gone; only the rest of a rendezvous does.
-  const uint64_t offset = rendezvous ? 0 : message.remote_offset;
+  const uint64_t offset = message.place_offset;
   d.address = node.start + (node.manage_local ? node.local_offset : offset);
   d.space = space_left(node, offset);
   d.mlength = static_cast<uint32_t>(message.length);
@@ -281,10 +284,21 @@ void Nic::unlink_entry(PortalEntry& entry, const ListNode& node) {
   post_target(entry, event, nullptr);
 }
 
+// A search of the unexpected messages, by an append or for its own sake.
+void Nic::count_search(const PortalEntry& entry, const ListNode& node) {
+  if (!entry.config.matching) return;
+  const unsigned ep_bits = 32 - config_.pid_bits;
+  const uint32_t ep_any = entry.config.logical ? (1u << ep_bits) - 1 : C_NID_ANY;
+  auto& l = stats_.lists;
+  l.any_pid += node.match_id >> ep_bits == (1u << config_.pid_bits) - 1;
+  (entry.config.logical ? l.any_rank : l.any_nid) += (node.match_id & ep_any) == ep_any;
+}
+
 void Nic::search(PortalEntry& entry, const ListNode& node, bool remove) {
   EntryPool& nodes = pool(entry);
   EntryList& unexpected = entry.lists[C_PTL_LIST_UNEXPECTED];
   bool found = false;
+  count_search(entry, node);
   for (uint32_t at = unexpected.head; at != no_entry && !(found && node.use_once);) {
     const uint32_t next = nodes[at].next;
     if (wants(node, nodes[at], config_.pid_bits, entry.config.logical, entry.config.matching)) {

@@ -13,6 +13,7 @@ namespace {
 constexpr unsigned commands_per_pass = 16;
 constexpr unsigned most_outstanding = 128;  // of one queue, as on Cassini 2 (behaviour 12)
 constexpr size_t most_held_bytes = size_t{16} << 20;  // for peers that do not answer
+constexpr uint32_t much = 4096;                       // bytes of one command
 
 bool is_queue_noop(const CommandBytes& bytes) {
   return cassini::c_cmd::cmd_type::get(bytes.data()) == C_CMD_TYPE_CQ &&
@@ -95,8 +96,7 @@ void Nic::fail_queue(CommandQueue& queue, int return_code, uint8_t command) {
   }
   say("queue {} slot {}: command {:#04x} failed, {}; the queue stops", queue.index,
       queue.ring.slot(), command, name_of_return_code(static_cast<unsigned>(return_code)));
-  EventQueue* events = eq(queue.config.eqn);
-  if (events && events->rgid() == queue.rgid)
+  if (EventQueue* events = queue_of(queue.rgid, queue.config.eqn))
     post(*events,
          encode_command_failure(target ? queue.index - C_NUM_TRANSMIT_CQS : queue.index, target,
                                 queue.ring.slot(), command, static_cast<uint8_t>(return_code)));
@@ -161,7 +161,8 @@ Nic::Outcome Nic::transfer(unsigned queue_index, unsigned rgid, unsigned lcid,
   if (const int rc = check_rights(rgid, options); rc != C_RC_OK) return {rc};
   const uint32_t peer = dfa_nid(command.dfa);
   if (!may_take_spt(rgid) || (queue && queue->outstanding >= most_outstanding) ||
-      (wire_.holding(peer) && wire_.held_bytes() > most_held_bytes))
+      (wire_.holding(peer) && wire_.held_bytes() > most_held_bytes) ||
+      (command.request_len > much && command.opcode != C_CMD_GET && wire_.congested(peer)))
     return {C_RC_OK, true};
 
   const uint16_t spt = take_spt(rgid);

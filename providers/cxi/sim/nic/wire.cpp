@@ -4,7 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "nic/packets.hpp"
+
 namespace sim::nic {
+
+bool Wire::congested(uint32_t nid) const {
+  constexpr size_t most_backlog = size_t{16} << 20;
+  return fabric_.backlog(nid) > most_backlog;
+}
 
 bool Wire::transmit(fabric::Packet&& packet) {
   const size_t header = packet.header.size(), payload = packet.payload.size();
@@ -21,6 +28,7 @@ void Wire::send_to_all(const fabric::Packet& packet) {
 void Wire::receive(fabric::Packet&& packet) {
   statistics_.received.count(packet.header.size(), packet.payload.size(),
                              packet.destination_nid != nid_);
+  inbox_bytes_ += packet.payload.size();
   inbox_.push_back(std::move(packet));
 }
 
@@ -49,7 +57,9 @@ bool Wire::retry(uint64_t now, const std::function<void(fabric::Packet&&)>& aban
     Hold& hold = at->second;
     while (!hold.packets.empty()) {
       const size_t bytes = hold.packets.front().payload.size();
+      const bool request = !is_response(hold.packets.front().header);
       if (!transmit(std::move(hold.packets.front()))) break;
+      statistics_.tracking.retried += request;
       held_bytes_ -= bytes;
       hold.packets.pop_front();
       any = true;
@@ -72,6 +82,7 @@ bool Wire::retry(uint64_t now, const std::function<void(fabric::Packet&&)>& aban
 
 fabric::Packet Wire::next_received() {
   fabric::Packet packet = std::move(inbox_[inbox_at_++]);
+  inbox_bytes_ -= packet.payload.size();
   if (inbox_at_ == inbox_.size()) {
     inbox_.clear();
     inbox_at_ = 0;

@@ -32,6 +32,10 @@ class Wire {
   /// Whether packets to that peer are being held back, and how many bytes to all such peers.
   bool holding(uint32_t nid) const { return !holds_.empty() && holds_.contains(nid); }
   size_t held_bytes() const { return held_bytes_; }
+  /// Whether that peer has so much to work off that long transfers to it have to wait.
+  bool congested(uint32_t nid) const;
+  /// Not the time for the next piece of a long transfer.
+  bool blocked(uint32_t nid) const { return holding(nid) || congested(nid); }
   bool idle() const { return holds_.empty(); }
 
   /// Sends what can be sent now; gives what is too old to `abandoned`. Returns whether anything was
@@ -41,6 +45,7 @@ class Wire {
   void send_to_all(const fabric::Packet& packet);
   void receive(fabric::Packet&& packet);
   bool has_received() const { return inbox_at_ < inbox_.size(); }
+  size_t received_bytes() const { return inbox_bytes_; }
   fabric::Packet next_received();
 
   uint32_t nid() const { return nid_; }
@@ -58,7 +63,7 @@ class Wire {
   uint64_t give_up_ns_;
   Statistics& statistics_;
   std::vector<fabric::Packet> inbox_;
-  size_t inbox_at_ = 0;
+  size_t inbox_at_ = 0, inbox_bytes_ = 0;
   std::unordered_map<uint32_t, Hold> holds_;
   std::unordered_set<uint32_t> down_;
   size_t held_bytes_ = 0;

@@ -315,5 +315,30 @@ TEST_F(Failure, AnImmediateCommandCannotBeTriggered) {
   expect_failure(trig, C_RC_CMD_INVALID_ARG, 4);
 }
 
+class SmallAtomic : public Failure, public ::testing::WithParamInterface<std::pair<int, int>> {};
+
+TEST_P(SmallAtomic, HasRoomForOneOperandOfOneWord) {
+  struct {
+    c_idc_hdr head;
+    c_small_amo_payload amo;
+  } __attribute__((packed)) small{};
+  small.head.command.cmd_size = C_CMD_SIZE_32B;
+  small.head.command.opcode = C_CMD_ATOMIC;
+  small.head.length = 32;
+  const uint32_t to = dfa(2, pid, index);
+  std::memcpy(&small.head.dfa, &to, 4);
+  small.amo.amo_op = static_cast<unsigned>(GetParam().first) & 0xf;
+  small.amo.amo_type = static_cast<unsigned>(GetParam().second) & 0xf;
+  a.tx.push(cstate(0, index));
+  a.tx.push(small);
+  expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Operations, SmallAtomic,
+    ::testing::Values(std::pair(C_AMO_OP_CSWAP, C_AMO_TYPE_INT32_T),
+                      std::pair(C_AMO_OP_AXOR, C_AMO_TYPE_UINT64_T),
+                      std::pair(C_AMO_OP_SUM, C_AMO_TYPE_DOUBLE_COMPLEX_T)));
+
 }  // namespace
 }  // namespace sim::nic::testing

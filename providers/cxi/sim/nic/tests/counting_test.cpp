@@ -262,5 +262,88 @@ TEST_F(Counting, DestroyingACounterDropsWhatWaitsForIt) {
   EXPECT_FALSE(b.target_eq.next());
 }
 
+TEST_F(Counting, OperationsWithOneThresholdFireInTheOrderOfTheirCommands) {
+  expose();
+  for (uint64_t i = 0; i < 20; i++) {
+    auto command = put(0);
+    command.user_ptr = i;
+    trigger(ct, 7, command);
+  }
+  auto earlier = put(0);
+  earlier.user_ptr = 100;
+  trigger(ct, 6, earlier);
+  a.device->add_ct(ct, 7, 0);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.user_ptr, 100u);
+  for (uint64_t i = 0; i < 20; i++)
+    EXPECT_EQ(a.init_eq.next()->init_short.user_ptr, i);
+}
+
+TEST_F(Counting, TheHighestThresholdIsReachedByTheHighestValueOnly) {
+  expose();
+  trigger(ct, CT_SUCCESS_MASK, put());
+  a.device->add_ct(ct, uint64_t{CT_SUCCESS_MASK} - 1, 0);
+  run();
+  EXPECT_FALSE(a.init_eq.next());
+  a.device->add_ct(ct, 3, 0);  // past it, which is 1
+  run();
+  EXPECT_FALSE(a.init_eq.next());
+  a.device->add_ct(ct, uint64_t{CT_SUCCESS_MASK} - 1, 0);
+  run();
+  EXPECT_TRUE(a.init_eq.next());
+}
+
+TEST_F(Counting, CounterZeroIsNone) {
+  auto command = ct_cmd(C_CMD_CT_INC, 0);
+  command.set_ct_success = 1;
+  command.ct_success = 1;
+  for (const unsigned opcode : {C_CMD_CT_SET, C_CMD_CT_GET, C_CMD_CT_INC, C_CMD_CT_CANCEL}) {
+    command.command.opcode = opcode & 0xf;
+    tell(command);
+  }
+  command.command.opcode = C_CMD_CT_TRIG_INC;
+  command.trig_ct = ct & 0x7ff;
+  tell(command);
+  EXPECT_FALSE(a.init_eq.next()) << "no command failure";
+  EXPECT_EQ(success(a, ct), 0u);
+  command.trig_ct = 0;
+  tell(command);
+  ASSERT_TRUE(a.init_eq.next()) << "but a trigger needs one";
+  EXPECT_EQ(a.init_eq.last_code, unsigned{C_RC_PERM_VIOLATION});
+}
+
+TEST_F(Counting, ASendThatCannotReadItsDataCountsAsAFailure) {
+  expose();
+  auto command = put();
+  command.event_ct_send = 1;
+  command.local_addr = 0x1000;
+  send(command);
+  EXPECT_EQ(success(a, ct), 0u);
+  EXPECT_EQ(failure(ct), 1u);
+  command.event_ct_ack = 1;
+  send(command);
+  EXPECT_EQ(failure(ct), 3u);
+}
+
+TEST_F(Counting, CancellingLeavesWhatHasBeenSetOff) {
+  expose();
+  // Set off in a pass in which it has no room: its queue has as much under way as it may have.
+  auto nowhere = a.put(dfa(99, pid, index), index, 0, 0);
+  nowhere.eq = 0;
+  for (int i = 0; i < 128; i++)
+    trigger(ct, 0, nowhere);
+  trigger(ct, 0, put());
+  trigger(ct, 5, put());
+  tell(ct_cmd(C_CMD_CT_CANCEL, ct));
+  a.device->add_ct(ct, 5, 0);
+  run();
+  EXPECT_FALSE(a.init_eq.next());
+  clock.mono += 1'002'000'000;
+  run();
+  EXPECT_TRUE(a.init_eq.next());
+  EXPECT_EQ(a.init_eq.last_code, unsigned{C_RC_OK});
+  EXPECT_FALSE(a.init_eq.next()) << "the one that waited for 5 was cancelled";
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

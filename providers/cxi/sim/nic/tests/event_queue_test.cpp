@@ -261,5 +261,88 @@ TEST_F(Ring, ADeferredSwitchIsTriedAgainWithoutAnEvent) {
   EXPECT_EQ(reader->next()->hdr.event_type, C_EVENT_EQ_SWITCH);
 }
 
+TEST_F(Ring, ThresholdsHaveSixSignificantBits) {
+  EqConfig config;
+  config.status = {.count = 1, .base = 1, .delta = 0};
+  make(513, config);  // 506 = 0b111111010 becomes 504
+  for (int i = 0; i < 7; i++)
+    queue->write(event_of(64), 9'000'000'000);
+  EXPECT_EQ(reader->status().timestamp_sec, 0u) << "504 of 511 are free";
+  queue->write(event_of(64), 9'000'000'000);
+  EXPECT_EQ(reader->status().timestamp_sec, 9u);
+}
+
+TEST_F(Ring, EachStatusHasATimeOfItsOwn) {
+  make(5);
+  for (int i = 0; i < 3; i++)
+    write(64);
+  EXPECT_FALSE(queue->write(event_of(64), 9'000'000'000));
+  EXPECT_EQ(reader->status().timestamp_ns, 0u);
+  EXPECT_FALSE(queue->write(event_of(64), 9'000'000'000));
+  EXPECT_EQ(reader->status().timestamp_sec, 9u);
+  EXPECT_EQ(reader->status().timestamp_ns, 1u);
+  EXPECT_EQ(reader->status().timestamp_ns_cpy, 1u);
+}
+
+TEST_F(Ring, AFreedQueueIsToldOfWithoutAnEvent) {
+  EqConfig config;
+  config.status = {.count = 1, .base = 50, .delta = 0};
+  make(101, config);
+  for (int i = 0; i < 60; i++)
+    queue->write(event_of(64), 9'000'000'000);
+  EXPECT_TRUE(reader->status().thld_sts);
+  queue->look_at_thresholds(11'000'000'000);
+  EXPECT_EQ(reader->status().timestamp_sec, 9u) << "nothing has changed";
+  while (reader->next()) {
+  }
+  reader->ack();
+  queue->look_at_thresholds(12'000'000'000);
+  EXPECT_EQ(reader->status().timestamp_sec, 12u);
+  EXPECT_FALSE(reader->status().thld_sts);
+  EXPECT_EQ(reader->status().event_slots_free, 99u);
+}
+
+TEST_F(Ring, WhatIsPromisedFitsTheRingThatIsSwitchedTo) {
+  make(16);
+  for (int i = 0; i < 14; i++)
+    EXPECT_TRUE(write(64));
+  const SharedPages next = make_pages(6 * 64);  // four usable
+  EXPECT_EQ(queue->begin_resize(next, 0), 0);
+  EXPECT_TRUE(queue->wants_switch());
+  for (int i = 0; i < 13; i++)
+    reader->next();
+  reader->ack();  // room for twelve more, and the switch
+  unsigned promised = 0;
+  while (promised < 14 && queue->promise(1))
+    promised++;
+  EXPECT_EQ(promised, 4u);
+  EXPECT_EQ(queue->adjust_reserve(6), ENOSPC) << "nor can more be reserved than it has";
+  for (unsigned i = 0; i < promised; i++)
+    queue->write_promised(event_of(64, i), 0);
+  reader->next();
+  EXPECT_EQ(reader->next()->hdr.event_type, C_EVENT_EQ_SWITCH);
+  reader->ring = next;
+  reader->at = 64;
+  for (unsigned i = 0; i < promised; i++)
+    EXPECT_EQ(reader->next()->tgt_long.match_bits, i);
+}
+
+TEST_F(Ring, DropsAreNumberedAlternatelyOnceAcknowledged) {
+  make(5);
+  for (int i = 0; i < 3; i++)
+    write(64);
+  for (const bool number : {true, false, true}) {
+    EXPECT_FALSE(write(64));
+    EXPECT_EQ(reader->status().event_drop_seq_no, number);
+    EXPECT_FALSE(write(64));
+    EXPECT_EQ(reader->status().event_drop_seq_no, number) << "the same until it is acknowledged";
+    EXPECT_TRUE(reader->status().unackd_dropped_event);
+    reader->drop_seq = number;
+    reader->next();
+    reader->ack();
+    EXPECT_TRUE(write(64)) << "the queue goes on";
+  }
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

@@ -336,5 +336,71 @@ TEST_F(FlowControl, AFullEventQueueDisablesASoftwareManagedEntryToo) {
   EXPECT_EQ(event->tgt_long.initiator.state_change.sc_reason, C_SC_FC_EQ_FULL);
 }
 
+TEST_F(FlowControl, MessagesThatWaitAreRefusedWhenTheEntryIsDisabledOrGone) {
+  unsigned pte = b.add_pte(pid, index, {.matching = true, .lossless = true});
+  const auto wait = [&] {
+    a.tx.push(put());
+    go(a.tx);
+    run();
+    EXPECT_FALSE(a.init_eq.next());
+  };
+  wait();
+  set_state(pte, C_PTLTE_DISABLED, 0);
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_PT_DISABLED);
+  EXPECT_EQ(b.device->query_pte(pte).value.drop_count, 1u);
+  set_state(pte, C_PTLTE_ENABLED, 1);
+  wait();
+  EXPECT_EQ(b.device->set_pte_state(pte, PteState::disabled, 0), 0);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_PT_DISABLED);
+  EXPECT_EQ(b.device->set_pte_state(pte, PteState::enabled, 1), 0);
+  wait();
+  b.device->destroy_pte(pte);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_VNI_NOT_FOUND);
+}
+
+TEST_F(FlowControl, AGetThatOnlyARequestEntryCouldTakeIsDelayed) {
+  const unsigned pte = b.add_pte(pid, index, {.matching = true, .flow_control = true});
+  auto request = b.buffer(pte, C_PTL_LIST_REQUEST, 9, 0, 4096);
+  b.target.push(request);
+  go(b.target);
+  auto get = put();
+  get.command.opcode = C_CMD_GET;
+  a.tx.push(get);
+  go(a.tx);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_DELAYED);
+  EXPECT_EQ(b.device->query_pte(pte).value.state, PteState::enabled);
+  EXPECT_FALSE(b.target_eq.next());
+}
+
+TEST_F(FlowControl, RequestEntriesAreLocallyManagedByNature) {
+  const unsigned pte = b.add_pte(pid, index, {.matching = true, .flow_control = true});
+  auto request = b.buffer(pte, C_PTL_LIST_REQUEST, 9, 0, 100);  // one message of 71, and some
+  request.event_unlink_disable = 0;
+  request.min_free = 50;
+  b.target.push(request);
+  go(b.target);
+  EXPECT_EQ(send(), C_RC_OK);
+  EXPECT_EQ(target_event().event_type, C_EVENT_STATE_CHANGE);
+  const auto unlink = target_event();
+  EXPECT_EQ(unlink.event_type, C_EVENT_UNLINK);
+  EXPECT_TRUE(unlink.auto_unlinked);
+  EXPECT_EQ(target_event().event_type, C_EVENT_PUT);
+}
+
+TEST_F(FlowControl, TheSenderOfARawMessageLearnsHowMuchOfItWasPlaced) {
+  const unsigned pte = b.add_pte(pid, index, {.matching = true, .flow_control = true});
+  b.target.push(b.buffer(pte, C_PTL_LIST_REQUEST, 9, 0, 63 + 100));
+  go(b.target);
+  auto command = put();
+  command.request_len = 300;
+  a.tx.push(command);
+  go(a.tx);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.mlength, 100u);
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

@@ -344,5 +344,19 @@ TEST_F(Atomic, SignalledExceptionsAreReportedAndTheResultStored) {
   EXPECT_TRUE(std::isinf(at<float>(b, 4096)));
 }
 
+TEST_F(Atomic, ARestrictedOneOfAWrongLengthIsNotTakenForAnother) {
+  expose({.matching = false}, 4096, 64);
+  at<int32_t>(a, 0) = 5;
+  auto command = amo(C_CMD_ATOMIC, C_AMO_OP_SUM, C_AMO_TYPE_INT32_T, 4096 + 4);
+  command.restricted = 1;  // whose header has twelve bits for it
+  a.tx.push(command);
+  EXPECT_EQ(run_one().return_code, C_RC_AMO_LENGTH_ERROR);
+  EXPECT_EQ(at<int32_t>(b, 4096), 0);
+  command.request_len = 4;
+  a.tx.push(command);
+  EXPECT_EQ(run_one().return_code, C_RC_OK);
+  EXPECT_EQ(at<int32_t>(b, 4096), 5);
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

@@ -228,5 +228,64 @@ TEST_F(Isolation, AMessageThatIsTooLongToWaitIsDropped) {
   EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_OK);
 }
 
+TEST_F(Isolation, ATriggeredTransferWithoutRoomHoldsUpItsOwnProgramOnly) {
+  // One program's triggered transfers go to a NIC that does not answer.
+  ASSERT_EQ(a.device->set_cp(a.rgid, 0, default_vni, 3, 0), 0);
+  CommandWriter stuck(1024, true), lively(64, true);
+  a.add_cmdq(stuck, true, {.triggered = true});
+  const unsigned ct = a.device->create_ct(a.rgid, nullptr, 0).value;
+  for (int i = 0; i < 200; i++) {
+    std::byte command[128] = {};
+    c_ct_cmd head{};
+    head.command.cmd_type = C_CMD_TYPE_CT;
+    head.command.cmd_size = C_CMD_SIZE_128B;
+    head.command.opcode = C_CMD_CT_TRIG_DMA;
+    head.trig_ct = ct & 0x7ff;
+    auto put = a.put(dfa(77, pid, index), index, 0, 0);
+    put.eq = 0;
+    std::memcpy(command, &head, sizeof head);
+    std::memcpy(command + 24, &put, sizeof put);
+    stuck.push_bytes(command, sizeof command);
+  }
+  go(stuck);
+  run();
+  // The other program's are carried out.
+  ASSERT_EQ(a.device->set_cp(other, 0, default_vni, 3, 0), 0);
+  ASSERT_EQ(
+      a.device->create_cmdq(other, {.triggered = true, .ring = lively.ring, .launch = lively.launch})
+          .error,
+      0);
+  const unsigned first = a.device->create_ct(other, nullptr, 0).value;
+  const unsigned second = a.device->create_ct(other, nullptr, 0).value;
+  push_trigger(lively, C_CMD_CT_TRIG_INC, first, second, 1);
+  run();
+  a.device->add_ct(first, 1, 0);
+  run();
+  EXPECT_EQ(a.device->read_ct(second).value.success, 9u);
+}
+
+TEST_F(Isolation, ANicWhosePeerIsAwayHasNothingToDoForIt) {
+  const unsigned pte = b.add_pte(pid, index);
+  auto entry = b.buffer(pte, C_PTL_LIST_PRIORITY, 1, 0, 4 << 20);
+  entry.op_get = 1;
+  b.target.push(entry);
+  go(b.target);
+  run();
+  auto get = put_to_b(4 << 20);
+  get.command.opcode = C_CMD_GET;
+  a.tx.push(get);
+  go(a.tx);
+  a.device->step();
+  b.device->step();  // sends the first pieces
+  a.device->set_link(false);
+  for (int i = 0; i < 10; i++)
+    b.device->step();
+  EXPECT_FALSE(b.device->step());
+  a.device->set_link(true);
+  clock.mono += 2'000'000;
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_OK);
+}
+
 }  // namespace
 }  // namespace sim::nic::testing

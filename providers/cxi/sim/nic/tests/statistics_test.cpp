@@ -243,6 +243,8 @@ TEST_F(Counters, OfCountingEventsAndTheirCommands) {
   go(queue);
   run();
   EXPECT_EQ(item(a, "tou_success_cntr"), 2u);
+  EXPECT_EQ(item(a, "tou_cq_tou_num_cmds"), 2u);
+  EXPECT_EQ(item(a, "tou_num_ct_updates"), 0u) << "these count what messages count";
   EXPECT_EQ(item(a, "tou_ct_cmd_counts_3"), 1u);
   EXPECT_EQ(item(a, "tou_ct_cmd_counts_7"), 1u);
   EXPECT_EQ(item(a, "tou_num_trig_cmds_2"), 1u);
@@ -287,6 +289,169 @@ TEST_F(Counters, OfEventsThatFoundNoRoom) {
   EXPECT_EQ(item(a, "ee_event_ack_cntr"), written);
 }
 
+TEST_F(Counters, TellDroppedEventsOfAnInitiatorFromThoseOfFlowControl) {
+  EventReader small(8);
+  a.add_eq(small, {.reserved_slots = 2});  // which initiator events may take, and count as ordinary
+  post_buffer();
+  auto command = a.put(dfa(2, pid, index), index, 0, 8);
+  command.eq = small.eqn & 0x7ff;
+  for (int i = 0; i < 40; i++)
+    a.tx.push(command);
+  go(a.tx);
+  run();
+  EXPECT_EQ(item(a, "ee_events_dropped_ordinary_cntr_0"), 40u - 6 * 4);
+  EXPECT_EQ(item(a, "ee_events_dropped_rsrvn_cntr_0"), 0u);
+  EXPECT_EQ(item(a, "ee_eq_status_update_cntr_0"), 40u - 6 * 4) << "each drop is told";
+  // A state change by the NIC that finds no room.
+  EventReader full(3);
+  b.add_eq(full, {.reserved_slots = 1});
+  b.add_pte(pid, 9, {.eqn = full.eqn, .matching = true, .flow_control = true});
+  put(8, 9);
+  EXPECT_EQ(item(b, "ee_events_dropped_fc_sc_cntr_0"), 0u) << "one had";
+  b.add_pte(pid, 10, {.eqn = full.eqn, .matching = true, .flow_control = true});
+  put(8, 10);
+  EXPECT_EQ(item(b, "ee_events_dropped_fc_sc_cntr_0"), 1u);
+}
+
+TEST_F(Counters, OfEventsForAQueueThatIsGone) {
+  EventReader short_lived(64);
+  a.add_eq(short_lived);
+  post_buffer();
+  auto command = a.put(dfa(2, pid, index), index, 0, 8);
+  command.eq = short_lived.eqn & 0x7ff;
+  a.tx.push(command);
+  go(a.tx);
+  a.device->step();
+  a.device->destroy_eq(short_lived.eqn);
+  run();
+  EXPECT_EQ(item(a, "ee_eq_dsabld_event_err_cntr"), 1u);
+  EXPECT_EQ(item(a, "ee_event_ack_cntr"), 0u);
+}
+
+TEST_F(Counters, OfSwitchesOfARing) {
+  EventReader small(4);
+  b.add_eq(small);
+  const unsigned to_full = b.add_pte(pid, 9, {.eqn = small.eqn, .long_events = true});
+  b.target.push(b.buffer(to_full, C_PTL_LIST_PRIORITY, 1, 0, 4096));
+  go(b.target);
+  put(8, 9);
+  put(8, 9);
+  ASSERT_EQ(b.device->begin_eq_resize(small.eqn, make_pages(64 * 64)), 0);
+  EXPECT_EQ(item(b, "ee_deferred_eq_switch_cntr_0"), 1u);
+  EXPECT_EQ(item(b, "ee_eq_buffer_switch_cntr_0"), 0u);
+  small.next();
+  small.ack();
+  run();
+  EXPECT_EQ(item(b, "ee_eq_buffer_switch_cntr_0"), 1u);
+}
+
+TEST_F(Counters, OfFlushes) {
+  post_buffer(C_PTL_LIST_PRIORITY, {.matching = true});
+  auto command = a.put(dfa(2, pid, index), index, 0, 8);
+  a.fill(0, 8, 5);
+  command.flush = 1;
+  a.tx.push(command);
+  go(a.tx);
+  while (!a.init_eq.next()) {
+    a.device->step();
+    b.device->step();
+  }
+  EXPECT_EQ(a.text(0, 8), b.text(0, 8)) << "visible when the acknowledgement is";
+  EXPECT_EQ(item(b, "ixe_dmawr_flush_reqs"), 1u);
+  put(8);
+  EXPECT_EQ(item(b, "ixe_dmawr_flush_reqs"), 1u);
+}
+
+TEST_F(Counters, OfAtomicsThatTheBusCarriesOut) {
+  post_buffer(C_PTL_LIST_PRIORITY, {.matching = true});
+  auto both = b.buffer(pte, C_PTL_LIST_PRIORITY, 5, 0, 4096);
+  both.op_get = 1;
+  both.match_bits = 1;
+  both.ignore_bits = 0;
+  b.target.push(both);
+  go(b.target);
+  const auto amo = [&](unsigned opcode, unsigned op, bool flush) {
+    auto command = a.amo(opcode, dfa(2, pid, index), index, op, C_AMO_TYPE_UINT32_T, 4);
+    command.flush = flush;
+    a.tx.push(command);
+    go(a.tx);
+    run();
+  };
+  amo(C_CMD_ATOMIC, C_AMO_OP_SWAP, true);
+  amo(C_CMD_ATOMIC, C_AMO_OP_SUM, false);
+  EXPECT_EQ(item(b, "ixe_dmawr_cpu_amo_reqs"), 1u);
+  EXPECT_EQ(item(b, "ixe_dmawr_nic_amo_reqs"), 1u);
+  EXPECT_EQ(item(b, "ixe_dmawr_cpu_ftch_amo_reqs"), 0u);
+  EXPECT_EQ(item(b, "ixe_dmawr_flush_reqs"), 1u);
+}
+
+TEST_F(Counters, OfSearchesWithWildcards) {
+  post_buffer();  // any NID, any PID
+  EXPECT_EQ(item(b, "lpe_search_nid_any_0"), 1u);
+  EXPECT_EQ(item(b, "lpe_search_pid_any_0"), 1u);
+  EXPECT_EQ(item(b, "lpe_search_rank_any_0"), 0u);
+  auto search = append_cmd(pte, C_PTL_LIST_PRIORITY, 5);
+  search.command.opcode = C_CMD_TGT_SEARCH;
+  const uint32_t one_pid = pid << 23 | C_NID_ANY;
+  std::memcpy(&search.match_id, &one_pid, 4);
+  b.target.push(search);
+  go(b.target);
+  run();
+  EXPECT_EQ(item(b, "lpe_search_nid_any_0"), 2u);
+  EXPECT_EQ(item(b, "lpe_search_pid_any_0"), 1u);
+  const unsigned ranks = b.add_pte(pid, 9, {.matching = true, .logical = true});
+  b.target.push(append_cmd(ranks, C_PTL_LIST_PRIORITY, 6));
+  go(b.target);
+  run();
+  EXPECT_EQ(item(b, "lpe_search_nid_any_0"), 2u);
+  EXPECT_EQ(item(b, "lpe_search_rank_any_0"), 1u);
+}
+
+TEST_F(Counters, OfBadWritePointers) {
+  a.tx.write_doorbell(3);
+  a.device->step();
+  a.tx.write_doorbell(4000);
+  a.device->step();
+  EXPECT_EQ(item(a, "cq_wr_ptr_updt_err_cntr"), 2u);
+}
+
+TEST_F(Counters, OfSourcesThatCannotBeReadAndOfBadAnswers) {
+  post_buffer();
+  auto command = a.put(dfa(2, pid, index), index, 0, 8);
+  command.local_addr = 0x1000;
+  a.tx.push(command);
+  go(a.tx);
+  run();
+  EXPECT_EQ(item(a, "pct_req_src_error"), 1u);
+  EXPECT_EQ(item(a, "pct_rsp_err_rcvd"), 1u);
+  put(8, 77);  // nobody is mapped there
+  EXPECT_EQ(item(a, "pct_rsp_err_rcvd"), 2u);
+  EXPECT_EQ(item(b, "ixe_rx_pkt_drop_rmu_wrsp"), 1u);
+}
+
+TEST_F(Counters, OfHighRatePuts) {
+  ASSERT_EQ(a.device->set_cp(a.rgid, 1, default_vni, 3, 1), 0);
+  auto command = a.put(dfa(2, pid, index), index, 0, 8);
+  command.restricted = 1;
+  a.tx.push(command);
+  go(a.tx);
+  run();
+  EXPECT_EQ(item(a, "hni_hrp_ack"), 1u);
+  EXPECT_EQ(item(a, "hni_hrp_resp"), 1u);
+  EXPECT_EQ(item(a, "pct_hrp_responses_received"), 1u);
+}
+
+TEST_F(Counters, OfRetries) {
+  post_buffer();
+  b.device->set_link(false);
+  put(8);
+  EXPECT_EQ(item(a, "pct_retry_srb_requests"), 0u);
+  b.device->set_link(true);
+  clock.mono += 2'000'000;
+  run();
+  EXPECT_EQ(item(a, "pct_retry_srb_requests"), 1u);
+}
+
 TEST(Frames, AreCountedByTheSizeOnTheWire) {
   FrameStatistics f;
   f.count(34, 0);                        // 38 bytes with the check sequence
@@ -301,6 +466,7 @@ TEST(Frames, AreCountedByTheSizeOnTheWire) {
   EXPECT_EQ(f.multicast, 1u);
   EXPECT_EQ(f.multicast_octets, 38u);
 }
+
 
 }  // namespace
 }  // namespace sim::nic::testing

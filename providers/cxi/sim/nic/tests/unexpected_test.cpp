@@ -541,5 +541,87 @@ TEST_F(Unexpected, EntriesThatMatchNothingLookAtLengthsWhenTheCacheIsFull) {
   EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_NO_SPACE);
 }
 
+TEST_F(Rendezvous, TheOffsetForTheGetDoesNotKeepAMessageFromABufferThatHoldsIt) {
+  overflow(50, 3 << 20, 65536);
+  send(rendezvous());
+  next();
+  auto entry = receive(60, 0xabcd000000000011);
+  entry.no_truncate = 1;
+  entry.length = length;
+  tell(entry);
+  EXPECT_EQ(next().event_type, C_EVENT_PUT_OVERFLOW);
+  EXPECT_EQ(next().event_type, C_EVENT_RENDEZVOUS);
+}
+
+TEST_F(Unexpected, AnEntryThatClearsOffsetsDoesSoForUnexpectedMessagesToo) {
+  b.device->destroy_pte(pte);
+  pte = b.add_pte(pid, index, {.matching = true, .clear_remote_offset = true});
+  overflow(50);
+  auto command = put(7, 100);
+  command.remote_offset = 1000;
+  send(command);
+  next();
+  auto entry = receive(60, 7);
+  entry.no_truncate = 1;
+  entry.length = 100;
+  tell(entry);
+  EXPECT_EQ(next().event_type, C_EVENT_PUT_OVERFLOW);
+}
+
+// What has been asked for by a rendezvous when its buffer goes.
+class RendezvousUnderWay : public Rendezvous {
+ protected:
+  void SetUp() override {
+    Rendezvous::SetUp();
+    auto entry = receive(60, 0xabcd000000000011);
+    entry.use_once = 0;
+    tell(entry);
+    a.tx.push(rendezvous());
+    go(a.tx);
+    a.device->step();
+    b.device->step();  // PUT, RENDEZVOUS, and the get is out
+    next();
+    next();
+  }
+  std::string rest() { return b.text((1 << 20) + eager, length - eager); }
+};
+
+TEST_F(RendezvousUnderWay, IsCutOffByAnInvalidation) {
+  const std::string before = rest();
+  EXPECT_EQ(b.device->invalidate_le(pte, C_PTL_LIST_PRIORITY, 61), 0);
+  EXPECT_FALSE(b.target_eq.next());
+  EXPECT_EQ(b.device->invalidate_le(pte, C_PTL_LIST_PRIORITY, 60), 0);
+  const auto reply = b.target_eq.next();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->init_short.event_type, C_EVENT_REPLY);
+  EXPECT_TRUE(reply->init_short.rendezvous);
+  EXPECT_EQ(reply->init_short.return_code, C_RC_MST_CANCELLED);
+  run();
+  EXPECT_EQ(rest(), before);
+  EXPECT_FALSE(b.target_eq.next());
+}
+
+TEST_F(RendezvousUnderWay, EndsWithTheListsAndTellsNobody) {
+  const std::string before = rest();
+  b.device->reset_lists(pte);
+  run();
+  EXPECT_EQ(rest(), before);
+  EXPECT_FALSE(b.target_eq.next());
+}
+
+TEST_F(RendezvousUnderWay, IsCompletedThoughItsEntryIsUnlinked) {
+  auto unlink = append_cmd(pte, C_PTL_LIST_PRIORITY, 60);
+  unlink.command.opcode = C_CMD_TGT_UNLINK;
+  b.target.push(unlink);
+  go(b.target);
+  run();
+  std::vector<std::pair<unsigned, unsigned>> events;
+  while (const auto event = b.target_eq.next())
+    events.emplace_back(event->hdr.event_type, b.target_eq.last_code);
+  EXPECT_THAT(events, ::testing::UnorderedElementsAre(std::pair(C_EVENT_UNLINK, C_RC_OK),
+                                                      std::pair(C_EVENT_REPLY, C_RC_OK)));
+  EXPECT_EQ(rest(), a.text(source_at + eager, length - eager));
+}
+
 }  // namespace
 }  // namespace sim::nic::testing
