@@ -19,6 +19,15 @@ constexpr uint64_t window = uint64_t{1} << 51;
 constexpr unsigned lac_of_guest = 1;
 constexpr unsigned lac_of_pages = 2;
 
+uint64_t page_of(uint64_t address) {
+  return address & ~(page - 1);
+}
+
+// A page stays free behind each region, so that running over its end does not reach the next one.
+uint64_t after(const MemoryRegion& region) {
+  return page_of(region.iova + region.len + page - 1) + page;
+}
+
 }  // namespace
 
 AddressContext::AddressContext(unsigned lac, uint64_t random) {
@@ -30,15 +39,27 @@ AddressContext::AddressContext(unsigned lac, uint64_t random) {
 }
 
 std::optional<uint64_t> AddressContext::place(uint64_t va, uint64_t len) const {
-  const uint64_t iova = next_ + va % page;
-  if (len > window || iova > end_ - len) return std::nullopt;
-  return iova;
+  const uint64_t in_page = va % page;
+  if (len > window - in_page) return std::nullopt;
+  // Addresses are used again as late as possible: whoever uses one that is gone is to notice.
+  if (next_ <= end_ - in_page - len) {
+    const auto behind = std::ranges::lower_bound(regions_, next_, {}, &MemoryRegion::iova);
+    if (behind == regions_.end() || next_ + in_page + len + page <= page_of(behind->iova))
+      return next_ + in_page;
+  }
+  uint64_t free_from = base_;
+  for (const auto& region : regions_) {
+    if (free_from + in_page + len + page <= page_of(region.iova)) return free_from + in_page;
+    free_from = after(region);
+  }
+  if (free_from > end_ - in_page - len) return std::nullopt;
+  return free_from + in_page;
 }
 
 void AddressContext::add(MemoryRegion region) {
-  // A page stays free behind each region, so that running over its end does not reach the next one.
-  next_ = ((region.iova + region.len + page - 1) & ~(page - 1)) + page;
-  regions_.push_back(std::move(region));
+  next_ = after(region);
+  const auto at = std::ranges::upper_bound(regions_, region.iova, {}, &MemoryRegion::iova);
+  last_ = static_cast<size_t>(regions_.insert(at, std::move(region)) - regions_.begin());
 }
 
 bool AddressContext::remove(unsigned id) {

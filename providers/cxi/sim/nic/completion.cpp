@@ -90,7 +90,7 @@ EventQueue* Nic::queue_of(unsigned rgid, unsigned eqn) {
 void Nic::post(EventQueue& queue, const EventBytes& event) {
   const size_t type = cassini::c_event::hdr::event_type::get(event.bytes);
   auto& e = stats_.events;
-  if (queue.write(event, clock_.realtime_ns())) {
+  if (queue.write(event, clock_)) {
     e.enqueued++;
     e.by_type[type]++;
   } else {
@@ -115,7 +115,7 @@ void Nic::sent_locally(Message& m) {
   event.user_ptr = o.user_ptr;
   event.mlength = m.request_len;
   say("eq {}: SEND user_ptr {:#x}", o.eq, o.user_ptr);
-  post(*queue, encode(event, queue->initiator_long(), clock_.realtime_ns()));
+  post(*queue, encode(event, queue->initiator_long(), clock_));
 }
 
 void Nic::handle_response(fabric::Packet&& packet) {
@@ -178,7 +178,7 @@ void Nic::finish(uint16_t spt, int return_code, bool by_target, uint32_t mlength
     if (tracing())
       say("eq {}: {} {} user_ptr {:#x} length {}", o.eq, name_of_event(event.type),
           name_of_return_code(event.return_code), o.user_ptr, mlength);
-    post(*queue, encode(event, queue->initiator_long(), clock_.realtime_ns()));
+    post(*queue, encode(event, queue->initiator_long(), clock_));
   }
   if (CommandQueue* from = cmdq(m.queue)) from->outstanding--;
 }

@@ -128,8 +128,8 @@ bool Nic::fire(const TriggeredOp& op) {
     case C_CMD_CT_TRIG_EVENT: {
       ct(c.trig_ct)->write_back();
       if (EventQueue* events = queue_of(queue->rgid, c.eq))
-        post(*events, encode_triggered_op(c.trig_ct, c.threshold, events->initiator_long(),
-                                          clock_.realtime_ns()));
+        post(*events,
+             encode_triggered_op(c.trig_ct, c.threshold, events->initiator_long(), clock_));
       return true;
     }
     default:

@@ -31,6 +31,15 @@ uint8_t event_of(unsigned opcode) {
   }
 }
 
+// Bytes that were read or written before a message failed.
+uint32_t moved(const Delivery& d) {
+  const unsigned opcode = d.request.opcode;
+  if (opcode == C_CMD_GET) return d.last_offset;
+  if (is_atomic(opcode)) return d.has_fetched ? d.mlength : 0;
+  const uint64_t arrived = uint64_t{d.raw_header} + d.received;
+  return static_cast<uint32_t>(std::min<uint64_t>(arrived, d.mlength));
+}
+
 int floating_point_code(const PteConfig& config, int exceptions) {
   if (config.signal_invalid && exceptions & (FE_INVALID | FE_DIVBYZERO)) return C_RC_AMO_FP_INVALID;
   if (config.signal_overflow && exceptions & FE_OVERFLOW) return C_RC_AMO_FP_OVERFLOW;
@@ -101,9 +110,8 @@ void Nic::post_target(PortalEntry& entry, TargetEvent& event, Delivery* promise)
   stats_.lists.events[event.type]++;
   const bool plain = event.type <= C_EVENT_FETCH_ATOMIC && event.ptl_list == C_PTL_LIST_PRIORITY &&
                      !event.rendezvous;
-  const uint64_t time = clock_.realtime_ns();
   const bool is_short = plain && !entry.config.long_events && !queue->target_long();
-  const EventBytes bytes = is_short ? encode_short(event) : encode_long(event, time);
+  const EventBytes bytes = is_short ? encode_short(event) : encode_long(event, clock_);
   if (tracing())
     say("eq {}: {} {} pte {} buffer {} in {} length {}/{} start {:#x} header {:#x}{}", queue->eqn(),
         name_of_event(event.type), name_of_return_code(event.return_code), entry.index,
@@ -111,7 +119,7 @@ void Nic::post_target(PortalEntry& entry, TargetEvent& event, Delivery* promise)
         event.header_data, event.auto_unlinked ? " auto-unlinked" : "");
   if (promise && promise->promised != 0) {
     promise->promised--;
-    queue->write_promised(bytes, time);
+    queue->write_promised(bytes, clock_);
     stats_.events.enqueued++;
     stats_.events.by_type[event.type]++;
     notify(*queue);
@@ -336,7 +344,6 @@ Nic::Served Nic::serve(Serving& s) {
     const int rc = read_target(d, d.address + s.offset, packet.payload);
     if (rc != C_RC_OK) {
       d.return_code = rc;
-      d.mlength = s.offset;
       wire_.give(std::move(packet));
       d.last_offset = s.offset;
       complete(d);
@@ -460,6 +467,7 @@ void Nic::complete(Delivery& d) {
   if (r.opcode == C_CMD_FETCHING_ATOMIC && d.has_fetched)
     answer.payload.assign(d.fetched.begin(), d.fetched.begin() + r.request_len);
   const bool good = d.return_code == C_RC_OK;
+  if (!good) d.mlength = std::min(d.mlength, moved(d));
   count_delivery(d);
   if (entry) {
     const bool rendezvous = r.opcode == C_CMD_RENDEZVOUS_PUT;

@@ -197,7 +197,7 @@ void Nic::remove_eq_wake(unsigned eqn, unsigned wakes) {
 int Nic::begin_eq_resize(unsigned eqn, SharedPages ring) {
   EventQueue* queue = eq(eqn);
   if (!queue || !word_aligned(ring, 3 * slot_bytes)) return EINVAL;
-  const int error = queue->begin_resize(std::move(ring), clock_.realtime_ns());
+  const int error = queue->begin_resize(std::move(ring), clock_);
   if (error != 0) return error;
   if (queue->wants_switch()) switching_.push_back(eqn);
   notify(*queue);

@@ -424,7 +424,7 @@ class Nic final : public Device, private fabric::Endpoint {
   std::map<unsigned, std::deque<Parked>> parked_;
   size_t parked_packets_ = 0, parked_bytes_ = 0;
 
-  std::deque<std::pair<unsigned, TriggeredOp>> due_;  // counters and what they have set off
+  std::deque<std::pair<unsigned, TriggeredOp>> due_;      // counters and what they have set off
   std::vector<std::pair<unsigned, unsigned>> due_waits_;  // counter and queue of what has no room
   Registers registers_;
 };

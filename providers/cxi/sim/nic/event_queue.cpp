@@ -51,13 +51,12 @@ EventQueue::EventQueue(unsigned eqn, unsigned rgid, const EqConfig& config)
       combining_disable_(config.combining_disable) {
   // base and delta are per cent of the ring, counted from the full end (behaviour 6.3).
   const unsigned size = slots_ - 1;
-  for (unsigned i = 0; i < config.status.count; i++) {
-    const auto part = [&](unsigned percent) {
-      return rounded(static_cast<unsigned>(uint64_t{size} * percent / 100));
-    };
-    const unsigned base = part(100 - config.status.base), step = part(config.status.delta);
+  const auto part = [size](unsigned percent) {
+    return rounded(static_cast<unsigned>(uint64_t{size} * percent / 100));
+  };
+  const unsigned base = part(100 - config.status.base), step = part(config.status.delta);
+  for (unsigned i = 0; i < config.status.count; i++)
     thresholds_.push_back(std::min(size, base + step * i));
-  }
 }
 
 unsigned EventQueue::used() const {
@@ -135,24 +134,24 @@ void EventQueue::put(const EventBytes& event) {
   if (combining_disable_) pad_to(slot_bytes);
 }
 
-void EventQueue::write_promised(const EventBytes& event, uint64_t realtime_ns) {
+void EventQueue::write_promised(const EventBytes& event, RealTime time) {
   promised_--;
-  if (next_ring_ && !switched_) try_switch(realtime_ns);
+  if (next_ring_ && !switched_) try_switch(time);
   put(event);
-  check_thresholds(realtime_ns);
+  check_thresholds(time);
 }
 
-bool EventQueue::write(const EventBytes& event, uint64_t realtime_ns) {
-  if (next_ring_ && !switched_) try_switch(realtime_ns);
+bool EventQueue::write(const EventBytes& event, RealTime time) {
+  if (next_ring_ && !switched_) try_switch(time);
   // While a switch is wanted, the slot that EQ_SWITCH needs is not for others.
   const unsigned keep = next_ring_ && !switched_ ? 1 : 0;
   const unsigned more = slots_for(event.size);
   if (more + keep != 0 && !room(more, keep)) {
-    note_drop(realtime_ns);
+    note_drop(time);
     return false;
   }
   put(event);
-  check_thresholds(realtime_ns);
+  check_thresholds(time);
   return true;
 }
 
@@ -178,11 +177,11 @@ int EventQueue::adjust_reserve(int delta) {
   return 0;
 }
 
-void EventQueue::note_drop(uint64_t realtime_ns) {
+void EventQueue::note_drop(RealTime time) {
   dropped_++;
   if (!unacked_drop_) drop_seq_ = !drop_seq_;
   unacked_drop_ = true;
-  if (!drop_status_disable_) write_status(realtime_ns);
+  if (!drop_status_disable_) write_status(time);
 }
 
 unsigned EventQueue::thresholds_above_free() const {
@@ -191,7 +190,7 @@ unsigned EventQueue::thresholds_above_free() const {
       std::ranges::count_if(thresholds_, [&](unsigned limit) { return free < limit; }));
 }
 
-void EventQueue::check_thresholds(uint64_t realtime_ns) {
+void EventQueue::check_thresholds(RealTime time) {
   if (thresholds_.empty()) return;
   // Judged by what the program has acknowledged by now, not by what was known of it.
   look_at_reader();
@@ -200,20 +199,20 @@ void EventQueue::check_thresholds(uint64_t realtime_ns) {
   threshold_status_ = crossed > crossed_;
   threshold_id_ = static_cast<uint8_t>(thresholds_.size() - std::max(crossed, crossed_));
   crossed_ = crossed;
-  write_status(realtime_ns);
+  write_status(time);
 }
 
-void EventQueue::write_status(uint64_t realtime_ns) {
+void EventQueue::write_status(RealTime time) {
   using s = cassini::c_eq_status;
   constexpr uint64_t second = 1'000'000'000;
   tally.status_updates++;
   // A reader knows a new status by its time.
-  if (realtime_ns == status_ns_) realtime_ns++;
-  status_ns_ = realtime_ns;
+  const uint64_t now = time();
+  status_ns_ = now == status_ns_ ? now + 1 : now;
   alignas(8) std::byte b[slot_bytes] = {};
   const unsigned free = capacity() - std::min(capacity(), used() + promised_);
-  s::timestamp_ns_cpy::set(b, realtime_ns % second);
-  s::timestamp_sec_cpy::set(b, realtime_ns / second);
+  s::timestamp_ns_cpy::set(b, status_ns_ % second);
+  s::timestamp_sec_cpy::set(b, status_ns_ / second);
   s::thld_sts::set(b, threshold_status_);
   s::thld_id::set(b, threshold_id_);
   s::unackd_dropped_event::set(b, unacked_drop_);
@@ -222,8 +221,8 @@ void EventQueue::write_status(uint64_t realtime_ns) {
   s::event_slots_rsrvd::set(b, reserved_);
   s::wr_ptr::set(b, write_at_ / slot_bytes);
   s::using_buffer_b::set(b, using_b_);
-  s::timestamp_ns::set(b, realtime_ns % second);
-  s::timestamp_sec::set(b, realtime_ns / second);
+  s::timestamp_ns::set(b, status_ns_ % second);
+  s::timestamp_sec::set(b, status_ns_ / second);
   // From the end to the start: a reader that sees the first time stamp has what lies between the
   // two.
   auto* to = reinterpret_cast<uint64_t*>(ring_.bytes.data());
@@ -234,15 +233,15 @@ void EventQueue::write_status(uint64_t realtime_ns) {
   }
 }
 
-int EventQueue::begin_resize(SharedPages ring, uint64_t realtime_ns) {
+int EventQueue::begin_resize(SharedPages ring, RealTime time) {
   if (next_ring_ || switched_ || slots_of(ring) < 3) return EINVAL;
   if (slots_of(ring) - 2 < promised_ + reserved_) return EINVAL;
   next_ring_ = std::move(ring);
-  if (!try_switch(realtime_ns)) tally.deferred_switches++;
+  if (!try_switch(time)) tally.deferred_switches++;
   return 0;
 }
 
-bool EventQueue::try_switch(uint64_t realtime_ns) {
+bool EventQueue::try_switch(RealTime time) {
   const EventBytes event = encode_eq_switch();
   if (!room(slots_for(event.size), 0)) return false;
   put(event);
@@ -255,7 +254,7 @@ bool EventQueue::try_switch(uint64_t realtime_ns) {
   switched_ = true;
   tally.switches++;
   crossed_ = 0;
-  check_thresholds(realtime_ns);
+  check_thresholds(time);
   return true;
 }
 

@@ -33,9 +33,9 @@ class EventQueue {
   bool promise(unsigned slots);
   void unpromise(unsigned slots) { promised_ -= slots; }
   /// Writes an event for which room was promised.
-  void write_promised(const EventBytes& event, uint64_t realtime_ns);
+  void write_promised(const EventBytes& event, RealTime time);
   /// Writes an event that has no promise; false: there was no room and it is dropped.
-  bool write(const EventBytes& event, uint64_t realtime_ns);
+  bool write(const EventBytes& event, RealTime time);
 
   /// The value of the armed word when it asks for a notification that was not given yet.
   std::optional<uint8_t> take_notification();
@@ -48,16 +48,16 @@ class EventQueue {
   bool timestamps() const { return timestamp_events_; }
 
   /// From now on events go to the new ring, once EQ_SWITCH fits into the old one.
-  int begin_resize(SharedPages ring, uint64_t realtime_ns);
+  int begin_resize(SharedPages ring, RealTime time);
   int complete_resize();
   /// The switch waits for room; end_switch() tries again. Returns whether it is done.
   bool wants_switch() const { return next_ring_.has_value(); }
-  bool end_switch(uint64_t realtime_ns) { return !wants_switch() || try_switch(realtime_ns); }
+  bool end_switch(RealTime time) { return !wants_switch() || try_switch(time); }
 
   /// The free slots may have risen above a threshold without an event.
   bool watches_thresholds() const { return !thresholds_.empty(); }
-  void look_at_thresholds(uint64_t realtime_ns) {
-    if (crossed_ != 0) check_thresholds(realtime_ns);
+  void look_at_thresholds(RealTime time) {
+    if (crossed_ != 0) check_thresholds(time);
   }
 
   struct Tally {  // of what has not been counted yet
@@ -76,10 +76,10 @@ class EventQueue {
   void put(const EventBytes& event);
   void pad_to(size_t alignment);
   void store(const EventBytes& event);
-  void note_drop(uint64_t realtime_ns);
-  void check_thresholds(uint64_t realtime_ns);
-  void write_status(uint64_t realtime_ns);
-  bool try_switch(uint64_t realtime_ns);
+  void note_drop(RealTime time);
+  void check_thresholds(RealTime time);
+  void write_status(RealTime time);
+  bool try_switch(RealTime time);
 
   unsigned eqn_, rgid_;
   SharedPages ring_, sw_state_;

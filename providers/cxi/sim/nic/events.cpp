@@ -42,9 +42,9 @@ void put_initiator(std::byte* p, const InitiatorEvent& event) {
 }
 
 template <class E>
-void put_time(std::byte* p, uint64_t realtime_ns) {
-  E::timestamp_ns::set(p, realtime_ns % second);
-  E::timestamp_sec::set(p, realtime_ns / second);
+void put_time(std::byte* p, uint64_t ns) {
+  E::timestamp_ns::set(p, ns % second);
+  E::timestamp_sec::set(p, ns / second);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ uint32_t state_change_fields(unsigned state, unsigned reason, bool by_nic) {
                                f::sc_nic_auto::encode(by_nic));
 }
 
-EventBytes encode(const InitiatorEvent& event, bool with_time, uint64_t realtime_ns) {
+EventBytes encode(const InitiatorEvent& event, bool with_time, RealTime time) {
   if (!with_time) {
     auto out = begin<c_event_initiator_short>(event.type, event.return_code, C_EVENT_SIZE_16_BYTE);
     put_initiator<c_event_initiator_short>(out.bytes, event);
@@ -63,11 +63,11 @@ EventBytes encode(const InitiatorEvent& event, bool with_time, uint64_t realtime
   }
   auto out = begin<c_event_initiator_long>(event.type, event.return_code, C_EVENT_SIZE_32_BYTE);
   put_initiator<c_event_initiator_long>(out.bytes, event);
-  put_time<c_event_initiator_long>(out.bytes, realtime_ns);
+  put_time<c_event_initiator_long>(out.bytes, time());
   return out;
 }
 
-EventBytes encode_long(const TargetEvent& event, uint64_t realtime_ns) {
+EventBytes encode_long(const TargetEvent& event, RealTime time) {
   using e = c_event_target_long;
   auto out = begin<e>(event.type, event.return_code, C_EVENT_SIZE_64_BYTE);
   std::byte* p = out.bytes;
@@ -81,8 +81,9 @@ EventBytes encode_long(const TargetEvent& event, uint64_t realtime_ns) {
   e::match_bits::set(p, event.match_bits);
   e::buffer_id::set(p, event.buffer_id);
   e::vni::set(p, event.vni);
-  e::timestamp_ns::set(p, realtime_ns % second);
-  e::timestamp_sec_low::set(p, realtime_ns / second);
+  const uint64_t ns = time();
+  e::timestamp_ns::set(p, ns % second);
+  e::timestamp_sec_low::set(p, ns / second);
   e::mlength::set(p, event.mlength);
   e::rlength::set(p, event.rlength);
   e::remote_offset::set(p, event.remote_offset);
@@ -123,8 +124,7 @@ EventBytes encode_command_failure(unsigned cq_id, bool target, unsigned slot, ui
   return out;
 }
 
-EventBytes encode_triggered_op(unsigned ct, uint64_t threshold, bool with_time,
-                               uint64_t realtime_ns) {
+EventBytes encode_triggered_op(unsigned ct, uint64_t threshold, bool with_time, RealTime time) {
   if (!with_time) {
     using e = c_event_trig_op_short;
     auto out = begin<e>(C_EVENT_TRIGGERED_OP, C_RC_OK, C_EVENT_SIZE_16_BYTE);
@@ -136,13 +136,13 @@ EventBytes encode_triggered_op(unsigned ct, uint64_t threshold, bool with_time,
   auto out = begin<e>(C_EVENT_TRIGGERED_OP, C_RC_OK, C_EVENT_SIZE_32_BYTE);
   e::threshold::set(out.bytes, threshold);
   e::ct_handle::set(out.bytes, ct);
-  put_time<e>(out.bytes, realtime_ns);
+  put_time<e>(out.bytes, time());
   return out;
 }
 
-EventBytes encode_timestamp(uint64_t realtime_ns) {
+EventBytes encode_timestamp(RealTime time) {
   auto out = begin<c_event_timestamp>(C_EVENT_TIMESTAMP, C_RC_OK, C_EVENT_SIZE_16_BYTE);
-  put_time<c_event_timestamp>(out.bytes, realtime_ns);
+  put_time<c_event_timestamp>(out.bytes, time());
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nic/ports.hpp"
+
 namespace sim::nic {
 
 /// The bytes of one event; the last one is written last.
@@ -47,16 +49,15 @@ struct TargetEvent {
 uint32_t state_change_fields(unsigned state, unsigned reason, bool by_nic);
 
 /// 16 bytes, or 32 with a time stamp.
-EventBytes encode(const InitiatorEvent& event, bool with_time, uint64_t realtime_ns);
+EventBytes encode(const InitiatorEvent& event, bool with_time, RealTime time);
 /// 64 bytes.
-EventBytes encode_long(const TargetEvent& event, uint64_t realtime_ns);
+EventBytes encode_long(const TargetEvent& event, RealTime time);
 /// 32 bytes, only for plain events of the priority list: no start, no offset, length of 20 bits.
 EventBytes encode_short(const TargetEvent& event);
 EventBytes encode_command_failure(unsigned cq_id, bool target, unsigned slot, uint8_t command,
                                   uint8_t return_code);
-EventBytes encode_triggered_op(unsigned ct, uint64_t threshold, bool with_time,
-                               uint64_t realtime_ns);
-EventBytes encode_timestamp(uint64_t realtime_ns);
+EventBytes encode_triggered_op(unsigned ct, uint64_t threshold, bool with_time, RealTime time);
+EventBytes encode_timestamp(RealTime time);
 EventBytes encode_eq_switch();
 /// Padding of 16 or 32 bytes, which readers skip.
 EventBytes encode_null(size_t bytes);

@@ -30,6 +30,18 @@ class Clock {
   virtual uint64_t monotonic_ns() = 0;  // what delays are measured with
 };
 
+// The time of day, which is not looked up before somebody asks; in tests, a fixed one.
+class RealTime {
+ public:
+  RealTime(Clock& clock) : clock_(&clock) {}
+  RealTime(uint64_t ns) : ns_(ns) {}
+  uint64_t operator()() const { return clock_ ? clock_->realtime_ns() : ns_; }
+
+ private:
+  Clock* clock_ = nullptr;
+  uint64_t ns_ = 0;
+};
+
 // Told when an event has been written to an armed event queue (see rdma/cxiverbs-abi.h,
 // Notification), and when a command failed.
 // Called from within the engine: take note, and call the device only later.

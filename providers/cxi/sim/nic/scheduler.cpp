@@ -153,20 +153,18 @@ void Nic::post_timestamps(uint64_t realtime) {
 }
 
 void Nic::look_at_thresholds() {
-  const uint64_t realtime = clock_.realtime_ns();
   for (auto& queue : eqs_) {
     if (!queue || !queue->watches_thresholds()) continue;
-    queue->look_at_thresholds(realtime);
+    queue->look_at_thresholds(clock_);
     count_tally(*queue);
   }
 }
 
 bool Nic::end_switches() {
-  const uint64_t realtime = clock_.realtime_ns();
   return std::erase_if(switching_, [&](unsigned n) {
            EventQueue& queue = *eqs_[n];
            const bool waits = queue.wants_switch();
-           if (!queue.end_switch(realtime)) return false;
+           if (!queue.end_switch(clock_)) return false;
            if (waits) notify(queue);
            return true;
          }) != 0;

@@ -60,6 +60,7 @@ bool Wire::retry(uint64_t now, const std::function<void(fabric::Packet&&)>& aban
       const bool request = !is_response(hold.packets.front().header);
       if (!transmit(std::move(hold.packets.front()))) break;
       statistics_.tracking.retried += request;
+      hold.since = now;
       held_bytes_ -= bytes;
       hold.packets.pop_front();
       any = true;

@@ -334,11 +334,94 @@ TEST_P(SmallAtomic, HasRoomForOneOperandOfOneWord) {
   expect_failure(a.tx, C_RC_CMD_INVALID_ARG, 4);
 }
 
+INSTANTIATE_TEST_SUITE_P(Operations, SmallAtomic,
+                         ::testing::Values(std::pair(C_AMO_OP_CSWAP, C_AMO_TYPE_INT32_T),
+                                           std::pair(C_AMO_OP_AXOR, C_AMO_TYPE_UINT64_T),
+                                           std::pair(C_AMO_OP_SUM, C_AMO_TYPE_DOUBLE_COMPLEX_T)));
+
+// The head of a command: its first two bytes say all that is wrong with it.
+struct Head {
+  enum Queue { transfers, triggers, target } queue;
+  unsigned type, size, opcode;
+  unsigned second;  // length of an immediate command, list or state of a target command
+  unsigned code;
+};
+
+class Malformed : public Failure, public ::testing::WithParamInterface<Head> {};
+
+TEST_P(Malformed, StopsItsQueueWithTheRightCode) {
+  const Head& head = GetParam();
+  CommandWriter triggers(64, true);
+  ASSERT_EQ(a.device->set_cp(a.rgid, 0, default_vni, 3, 0), 0);
+  a.add_cmdq(triggers, true, {.triggered = true});
+  auto& queue = head.queue == Head::transfers  ? a.tx
+                : head.queue == Head::triggers ? triggers
+                                               : a.target;
+  std::byte bytes[256] = {};
+  bytes[0] = static_cast<std::byte>(head.type | head.size << 2 | head.opcode << 4);
+  bytes[1] = static_cast<std::byte>(head.second);
+  queue.push_bytes(bytes, size_t{32} << head.size);
+  expect_failure(queue, head.code, 4);
+}
+
+constexpr unsigned idc = C_CMD_TYPE_IDC, dma_type = C_CMD_TYPE_DMA, cq = C_CMD_TYPE_CQ,
+                   ct = C_CMD_TYPE_CT;
+constexpr unsigned b32 = C_CMD_SIZE_32B, b64 = C_CMD_SIZE_64B, b128 = C_CMD_SIZE_128B,
+                   b256 = C_CMD_SIZE_256B;
+constexpr unsigned invalid = C_RC_CMD_INVALID_ARG, violation = C_RC_OP_VIOLATION;
+
 INSTANTIATE_TEST_SUITE_P(
-    Operations, SmallAtomic,
-    ::testing::Values(std::pair(C_AMO_OP_CSWAP, C_AMO_TYPE_INT32_T),
-                      std::pair(C_AMO_OP_AXOR, C_AMO_TYPE_UINT64_T),
-                      std::pair(C_AMO_OP_SUM, C_AMO_TYPE_DOUBLE_COMPLEX_T)));
+    Transfers, Malformed,
+    ::testing::Values(Head{Head::transfers, dma_type, b64, 0, 0, invalid},
+                      Head{Head::transfers, dma_type, b64, 7, 0, invalid},
+                      Head{Head::transfers, dma_type, b64, 10, 0, invalid},
+                      Head{Head::transfers, dma_type, b64, 15, 0, invalid},
+                      Head{Head::transfers, dma_type, b32, C_CMD_PUT, 0, invalid},
+                      Head{Head::transfers, dma_type, b128, C_CMD_GET, 0, invalid},
+                      Head{Head::transfers, dma_type, b64, C_CMD_NOMATCH_PUT, 0, invalid},
+                      Head{Head::transfers, dma_type, b64, C_CMD_ATOMIC, 0, invalid},
+                      Head{Head::transfers, dma_type, b256, C_CMD_FETCHING_ATOMIC, 0, invalid},
+                      Head{Head::transfers, dma_type, b128, C_CMD_ETHERNET_TX, 0, violation},
+                      Head{Head::transfers, idc, b64, C_CMD_GET, 16, invalid},
+                      Head{Head::transfers, idc, b64, C_CMD_RENDEZVOUS_PUT, 16, invalid},
+                      Head{Head::transfers, idc, b32, C_CMD_PUT, 15, invalid},
+                      Head{Head::transfers, idc, b32, C_CMD_PUT, 33, invalid},
+                      Head{Head::transfers, idc, b256, C_CMD_PUT, 16 + 225, invalid},
+                      Head{Head::transfers, idc, b64, C_CMD_SMALL_MESSAGE, 65, invalid},
+                      Head{Head::transfers, idc, b256, C_CMD_SMALL_MESSAGE, 32 + 193, invalid},
+                      Head{Head::transfers, idc, b64, C_CMD_CSTATE, 32, invalid},
+                      Head{Head::transfers, idc, b64, C_CMD_ATOMIC, 32, invalid},
+                      Head{Head::transfers, idc, b32, C_CMD_ATOMIC, 64, invalid},
+                      Head{Head::transfers, idc, b32, C_CMD_FETCHING_ATOMIC, 32, invalid},
+                      Head{Head::transfers, cq, b32, C_CMD_CQ_NOOP, 0, invalid},
+                      Head{Head::transfers, cq, b128, C_CMD_CQ_FENCE, 0, invalid},
+                      Head{Head::transfers, cq, b64, C_CMD_TGT_APPEND, 0, violation},
+                      Head{Head::transfers, cq, b64, 15, 0, violation},
+                      Head{Head::transfers, ct, b64, C_CMD_CT_NOOP, 0, violation}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Triggers, Malformed,
+    ::testing::Values(Head{Head::triggers, ct, b64, 9, 0, invalid},
+                      Head{Head::triggers, ct, b128, C_CMD_CT_SET, 0, invalid},
+                      Head{Head::triggers, ct, b64, C_CMD_CT_TRIG_DMA, 0, invalid},
+                      Head{Head::triggers, ct, b128, C_CMD_CT_TRIG_DMA, 0, invalid},
+                      Head{Head::triggers, ct, b32, C_CMD_CT_NOOP, 0, invalid},
+                      Head{Head::triggers, dma_type, b64, C_CMD_PUT, 0, violation},
+                      Head{Head::triggers, idc, b32, C_CMD_NOOP, 0, violation},
+                      Head{Head::triggers, cq, b64, C_CMD_CQ_NOOP, 0, violation}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Targets, Malformed,
+    ::testing::Values(Head{Head::target, cq, b128, C_CMD_TGT_APPEND, 0, invalid},
+                      Head{Head::target, cq, b32, C_CMD_CQ_NOOP, 0, invalid},
+                      Head{Head::target, cq, b64, 13, 0, invalid},
+                      Head{Head::target, cq, b64, C_CMD_CQ_FENCE, 0, invalid},
+                      Head{Head::target, dma_type, b64, C_CMD_PUT, 0, invalid},
+                      Head{Head::target, ct, b64, C_CMD_CT_SET, 0, invalid},
+                      Head{Head::target, cq, b64, C_CMD_TGT_APPEND, C_PTL_LIST_UNEXPECTED, invalid},
+                      Head{Head::target, cq, b64, C_CMD_TGT_UNLINK, C_PTL_LIST_UNEXPECTED, invalid},
+                      Head{Head::target, cq, b64, C_CMD_TGT_SETSTATE, 4, invalid},
+                      Head{Head::target, cq, b64, C_CMD_TGT_SETSTATE, 7, invalid}));
 
 }  // namespace
 }  // namespace sim::nic::testing

@@ -118,6 +118,46 @@ TEST_F(Remote, NomatchCommandsMakeEventsOfErrorsOnly) {
   EXPECT_EQ(reply.return_code, C_RC_NO_SPACE);
 }
 
+TEST_F(Remote, WhatFailsTellsHowMuchWasDone) {
+  expose({.matching = true, .long_events = true}, 0, 4 << 20);
+  b.memory->gone = true;
+  a.tx.push(get(0, 0, 1000));
+  auto reply = run_one();
+  EXPECT_EQ(reply.return_code, C_RC_NO_TRANSLATION);
+  EXPECT_EQ(reply.mlength, 0u);
+  EXPECT_EQ(b.target_eq.next()->tgt_long.mlength, 0u);
+  a.tx.push(get(0, 0, 3 << 20));
+  reply = run_one();
+  EXPECT_EQ(reply.return_code, C_RC_NO_TRANSLATION);
+  EXPECT_EQ(reply.mlength, 0u);
+  auto amo = a.amo(C_CMD_ATOMIC, dfa(2, pid, index), index, C_AMO_OP_SUM, C_AMO_TYPE_UINT32_T, 4);
+  a.tx.push(amo);
+  EXPECT_EQ(run_one().mlength, 0u);
+  b.memory->gone = false;
+  amo.remote_offset = 1;
+  a.tx.push(amo);
+  const auto ack = run_one();
+  EXPECT_EQ(ack.return_code, C_RC_AMO_ALIGN_ERROR);
+  EXPECT_EQ(ack.mlength, 0u);
+}
+
+TEST_F(Remote, APutThatIsCutOffTellsHowMuchArrived) {
+  const unsigned pte = expose({.matching = true, .long_events = true}, 0, 4 << 20);
+  a.tx.push(a.put(dfa(2, pid, index), index, 0, 4 << 20));
+  go(a.tx);
+  a.device->step();
+  b.device->step();
+  EXPECT_EQ(b.device->invalidate_le(pte, C_PTL_LIST_PRIORITY, 1), 0);
+  const auto event = b.target_eq.next();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->tgt_long.return_code, C_RC_MST_CANCELLED);
+  EXPECT_GT(event->tgt_long.mlength, 0u);
+  EXPECT_LT(event->tgt_long.mlength, 4u << 20);
+  EXPECT_EQ(event->tgt_long.rlength, 4u << 20);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.mlength, event->tgt_long.mlength);
+}
+
 TEST_F(Remote, RestrictedTransfersOfSeveralPacketsAreOneCommand) {
   expose({.matching = false}, 4096, 1 << 20, false);
   a.fill(0, 100001, 2);

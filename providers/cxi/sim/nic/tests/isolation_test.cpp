@@ -252,7 +252,8 @@ TEST_F(Isolation, ATriggeredTransferWithoutRoomHoldsUpItsOwnProgramOnly) {
   // The other program's are carried out.
   ASSERT_EQ(a.device->set_cp(other, 0, default_vni, 3, 0), 0);
   ASSERT_EQ(
-      a.device->create_cmdq(other, {.triggered = true, .ring = lively.ring, .launch = lively.launch})
+      a.device
+          ->create_cmdq(other, {.triggered = true, .ring = lively.ring, .launch = lively.launch})
           .error,
       0);
   const unsigned first = a.device->create_ct(other, nullptr, 0).value;

@@ -97,6 +97,37 @@ TEST_F(Memory, ImpossibleRangesAreRefused) {
   EXPECT_EQ(map(1, uint64_t(-1) - process->va(), 10).error, EOVERFLOW);
 }
 
+TEST_F(Memory, AddressesAreUsedAgainWhenAllHaveBeen) {
+  constexpr uint64_t quarter = uint64_t{1} << 49;
+  const auto kept = map(1, 0, 100).value;
+  std::vector<uint64_t> used;
+  for (int i = 0; i < 20; i++) {
+    const auto m = map(1, 0, quarter);
+    ASSERT_TRUE(m) << i;
+    EXPECT_EQ(read(m.value, 0, 8), C_RC_OK);
+    if (i > 0) {
+      EXPECT_NE(m.value.iova, used.back()) << "not at once";
+    }
+    used.push_back(m.value.iova);
+    unit.unmap(1, m.value.id);
+    EXPECT_EQ(read(m.value, 0, 8), C_RC_NO_TRANSLATION);
+  }
+  EXPECT_EQ(read(kept, 0, 100), C_RC_OK);
+  // Those that live do not overlap, and the window is finite.
+  std::vector<Mapping> live;
+  for (auto m = map(1, 0, quarter); m; m = map(1, 0, quarter))
+    live.push_back(m.value);
+  EXPECT_EQ(live.size(), 3u);
+  const auto small = map(1, 0, 4096);
+  ASSERT_TRUE(small);
+  for (const auto& m : live) {
+    EXPECT_EQ(read(m, 0, 8), C_RC_OK);
+    EXPECT_TRUE(small.value.iova + 4096 <= m.iova || small.value.iova >= m.iova + quarter);
+  }
+  EXPECT_EQ(read(small.value, 4090, 8), C_RC_NO_TRANSLATION) << "nothing is right behind it";
+  EXPECT_EQ(map(1, 0, uint64_t{1} << 52).error, ENOSPC);
+}
+
 TEST(Addressing, FollowsTheFormula) {
   EXPECT_EQ(make_dfa(0x12345, 0x1aa, 0xe5, 9), 0x12345u << 12 | 7u << 9 | 0x1aa);
   EXPECT_EQ(endpoint_of_dfa(make_dfa(1, 0x1aa, 0xe5, 9), 0xe5 & 31), endpoint_of(0x1aa, 0xe5, 9));

@@ -467,6 +467,5 @@ TEST(Frames, AreCountedByTheSizeOnTheWire) {
   EXPECT_EQ(f.multicast_octets, 38u);
 }
 
-
 }  // namespace
 }  // namespace sim::nic::testing
