@@ -119,25 +119,6 @@ TEST_F(LateAnswers, ATransferThatIsGivenUpSendsNoFurtherParts) {
   EXPECT_EQ(events(C_RC_OK), 1024u);
 }
 
-TEST_F(LateAnswers, WhatIsGivenUpUnsentEndsItsOwnMessageOnly) {
-  fabric->set_link(9, false);
-  a.tx.push(restricted_put(8));
-  go(a.tx);
-  run();
-  // The message ends while its packet is held back; then the packet is given up.
-  a.device->stop_cmdq(a.tx.index);
-  EXPECT_EQ(events(C_RC_UNDELIVERABLE), 1u);
-  const auto put = restricted_put(0);
-  for (unsigned i = 0; i < 1024; i++)
-    queues[i % 8].push(put);
-  for (auto& queue : queues)
-    go(queue);
-  run();
-  clock.mono += give_up + 2'000'000;
-  run();
-  EXPECT_EQ(events(C_RC_UNDELIVERABLE), 1024u) << "each once";
-}
-
 TEST_F(LateAnswers, AMessageWhosePeerWasAwayIsMarkedAsRetried) {
   fabric->set_link(9, false);
   a.tx.push(restricted_put(8));
