@@ -26,15 +26,18 @@ bool counts_sends(const Qp& qp, const Counter& counter) noexcept {
   return false;
 }
 
-/// Looks at the answers that nobody has polled, so that what they end is counted. With
-/// Context::topology.
-void advance(Context& context, Counter& counter) noexcept {
+/// Looks at the answers that nobody has polled, so that what they end is counted, except where
+/// others are at work.
+void advance(Context& context, const Counter& counter) noexcept {
+  MutexTry topology(context.topology);
+  if (!topology) return;
   for (const auto& slot : context.qps) {
     Qp* qp = slot.load(std::memory_order_relaxed);
     if (!qp || !counts_sends(*qp, counter)) continue;
-    Guard guard(qp->send_cq->lock);
+    if (!qp->send_cq->lock.try_lock()) continue;  // its own reader
     begin_poll(*qp->send_cq);
     look_at_answers(*qp->send_cq);
+    qp->send_cq->lock.unlock();
   }
 }
 
@@ -66,11 +69,11 @@ int destroy_comp_cntr(ibv_comp_cntr* counter) noexcept {
   return 0;
 }
 
-int set_comp_cntr(ibv_comp_cntr* counter, std::uint64_t value) noexcept {
-  // No reader may see one half of the value from before and one from after.
-  MutexGuard topology(context_of(counter->context).topology);
-  if (const int err = ibv_cmd_set_comp_cntr(counter, value)) return err;
-  counter_of(counter).correction = 0;
+int set_comp_cntr(ibv_comp_cntr* ibv, std::uint64_t value) noexcept {
+  Counter& counter = counter_of(ibv);
+  Guard guard(counter.lock);
+  if (const int err = ibv_cmd_set_comp_cntr(ibv, value)) return err;
+  counter.correction = 0;
   return 0;
 }
 
@@ -81,9 +84,9 @@ int inc_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept {
 int read_comp_cntr(ibv_comp_cntr* ibv, std::uint64_t* value) noexcept {
   Counter& counter = counter_of(ibv);
   Context& context = context_of(ibv->context);
-  MutexGuard topology(context.topology);
   advance(context, counter);
   std::uint64_t counted = 0;
+  Guard guard(counter.lock);
   if (const int err = ibv_cmd_read_comp_cntr(ibv, &counted)) {
     if (err == EIO) context.dead = true;
     return err;
@@ -106,9 +109,7 @@ int inc_err_comp_cntr(ibv_comp_cntr* counter, std::uint64_t amount) noexcept {
 
 int read_err_comp_cntr(ibv_comp_cntr* ibv, std::uint64_t* value) noexcept {
   Counter& counter = counter_of(ibv);
-  Context& context = context_of(ibv->context);
-  MutexGuard topology(context.topology);
-  advance(context, counter);
+  advance(context_of(ibv->context), counter);
   *value = counter.errors & Counter::max_value;
   return 0;
 }

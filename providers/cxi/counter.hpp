@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "encode.hpp"
+#include "lock.hpp"
 
 namespace cxi {
 
@@ -17,6 +18,7 @@ struct Counter {
   ibv_comp_cntr ibv;
   std::uint16_t ct;
   bool bytes;
+  Lock lock;                              // the two halves of the value are read and set together
   std::atomic<std::uint64_t> correction;  // added to what the NIC has counted
   std::atomic<std::uint64_t> errors;      // requests that ended without success
   std::atomic<unsigned> users;            // places in queue pairs

@@ -232,7 +232,8 @@ void after_poll(Cq& cq) noexcept {
   }
   if (!cq.failed_qps) [[likely]]
     return;
-  MutexGuard topology(cq.context->topology);
+  MutexTry topology(cq.context->topology);
+  if (!topology) return wake_at(cq, 1);  // the next poll will follow
   cq.failed_qps = false;
   for (Side* side = cq.sides; side; side = side->next_on_cq)
     if (side->qp->failed) follow_failure(*side->qp);

@@ -49,17 +49,24 @@ void forget_wake(Cq& cq) noexcept {
 }
 
 /// Looks for answers on the other queues that serve the sends of this queue's receivers: what is in
-/// their rings already will not wake anybody. Without locks.
-void look_at_send_queues(Cq& cq) noexcept {
-  MutexGuard topology(cq.context->topology);
+/// their rings already will not wake anybody. Without locks. False: not all could be looked at.
+bool look_at_send_queues(Cq& cq) noexcept {
+  MutexTry topology(cq.context->topology);
+  if (!topology) return false;
+  bool all = true;
   const Cq* last = &cq;
   for (Side* side = cq.sides; side; side = side->next_on_cq) {
     Cq* sends = side->qp->send_cq;
     if (side->is_send || sends == &cq || sends == last) continue;
-    Guard guard(sends->lock);
-    look_at_answers(*sends);
     last = sends;
+    if (sends->lock.try_lock()) {
+      look_at_answers(*sends);
+      sends->lock.unlock();
+    } else {
+      all = false;
+    }
   }
+  return all;
 }
 
 }  // namespace
@@ -91,9 +98,11 @@ int req_notify_cq(ibv_cq* ibv, int) noexcept {
     wake = 1;  // whoever polls may be about to stop: let the sleeper look
   }
   if (separate_sends) {
-    look_at_send_queues(cq);
-    Guard guard(cq.lock);
-    wake = earliest_repeat(cq);
+    wake = 1;
+    if (look_at_send_queues(cq) && cq.lock.try_lock()) {
+      wake = earliest_repeat(cq);
+      cq.lock.unlock();
+    }
   }
   if (wake) wake_at(cq, wake);
   return 0;

@@ -8,10 +8,12 @@
 //   SendQueue::lock, RecvQueue::lock   requests, and the commands for them. Never both.
 //   Cq::ready_lock, Cq::arm_lock, Cq::wake_lock   the list of queues with completions that no event
 //                       brings; the software-state word; the time at which to be woken.
-// Where a program promises that one thread uses a Cq and everything on it, the Cq has no lock;
-// share() gives it one as soon as something of another thread will look at it. A queue pair leaves
-// its queues' lists under the Cq::lock of each, so that who holds it may use any queue pair that it
-// finds there.
+// Between ibv_start_poll() and ibv_end_poll() a program holds a Cq::lock: what it may well call
+// there (polls, posts, arming, reading counters) waits for neither the topology nor another
+// Cq::lock. Where a program promises that one thread uses a Cq and everything on it, the Cq has no
+// lock; share() gives it one as soon as something of another thread will look at it. A queue pair
+// leaves its queues' lists under the Cq::lock of each, so that who holds it may use any queue pair
+// that it finds there.
 #pragma once
 
 #include <infiniband/driver.h>
@@ -462,6 +464,24 @@ class [[nodiscard]] MutexGuard {
 
  private:
   pthread_mutex_t& mutex_;
+};
+
+/// The same, taken only if it is free: for who may hold the lock of a queue that is being polled,
+/// which the one who holds the mutex may wait for.
+class [[nodiscard]] MutexTry {
+ public:
+  explicit MutexTry(pthread_mutex_t& mutex) noexcept
+      : mutex_(mutex), taken_(pthread_mutex_trylock(&mutex) == 0) {}
+  MutexTry(const MutexTry&) = delete;
+  MutexTry& operator=(const MutexTry&) = delete;
+  ~MutexTry() {
+    if (taken_) pthread_mutex_unlock(&mutex_);
+  }
+  explicit operator bool() const noexcept { return taken_; }
+
+ private:
+  pthread_mutex_t& mutex_;
+  bool taken_;
 };
 
 /// Pointer functions end with this: NULL, and errno says why.

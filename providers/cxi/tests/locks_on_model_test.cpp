@@ -109,7 +109,7 @@ TEST_F(Locks, ComeToQueuesThatLookAtEachOther) {
 }
 
 TEST_F(Locks, ThreadsWithAQueueEachLoseNothing) {
-  constexpr unsigned many = 2000, depth = 8;
+  constexpr unsigned many = 500, depth = 8;
   CqPtr sends = create_own(), receives = create_own();
   QpPtr qp = create_in(pd, sends, receives);
   Ah to_itself = address_of(qp);
@@ -157,6 +157,50 @@ TEST_F(Locks, KeepTheThreadDomainInUse) {
   CqPtr own = create_own(&parent);
   EXPECT_EQ(ibv_dealloc_pd(parent.get()), EBUSY);
   EXPECT_EQ(ibv_dealloc_td(td.get()), EBUSY);
+}
+
+TEST_F(Locks, OfAQueueThatIsBeingPolledKeepNobodyWaiting) {
+  ibv_cq_init_attr_ex attr = {};
+  attr.cqe = 32;
+  attr.wc_flags = IBV_WC_STANDARD_FLAGS;
+  attr.channel = channel.get();
+  ibv_cq_ex* ex = made(ibv_create_cq_ex(context.get(), &attr), "create cq ex");
+  CqPtr sends(ibv_cq_ex_to_cq(ex));
+  CqPtr receives = create_cq(32, channel.get());
+  ibv_comp_cntr_init_attr counter_attr = {};
+  Owned<ibv_comp_cntr, ibv_destroy_comp_cntr> counter(
+      made(ibv_create_comp_cntr(context.get(), &counter_attr), "counter"));
+  QpPtr qp = create_in(pd, sends, receives);
+  ibv_qp_attach_comp_cntr_attr counted = {};
+  counted.op_mask = IBV_QP_ATTACH_COMP_CNTR_OP_SEND;
+  ASSERT_EQ(ibv_qp_attach_comp_cntr(qp.get(), counter.get(), &counted), 0);
+  Ah to_itself = address_of(qp);
+  ASSERT_EQ(receive(qp, 1, 4096, 64), 0);
+  ASSERT_EQ(send(qp, to_itself, 2, 0, 64), 0);
+  ibv_poll_cq_attr none_of_it = {};
+  while (ibv_start_poll(ex, &none_of_it) == ENOENT) {
+  }
+  {
+    // Another thread makes changes meanwhile.
+    cxi::MutexGuard topology(cxi::context_of(context.get()).topology);
+    std::uint64_t value = 0;
+    EXPECT_EQ(ibv_read_comp_cntr(counter.get(), &value), 0);
+    EXPECT_EQ(value, 1u);
+    EXPECT_EQ(ibv_read_err_comp_cntr(counter.get(), &value), 0);
+    EXPECT_EQ(ibv_set_comp_cntr(counter.get(), 0), 0);
+    EXPECT_EQ(ibv_req_notify_cq(receives.get(), 0), 0);
+    EXPECT_EQ(ibv_req_notify_cq(sends.get(), 0), 0);
+    EXPECT_EQ(wait(receives.get(), 1)[0].wr_id, 1u);
+    ASSERT_EQ(receive(qp, 3, 4096, 64), 0);
+    ASSERT_EQ(send(qp, to_itself, 4, 0, 64), 0);
+  }
+  std::uint64_t value = 0;
+  EXPECT_EQ(ibv_read_comp_cntr(counter.get(), &value), 0);
+  EXPECT_EQ(ibv_req_notify_cq(receives.get(), 0), 0);
+  EXPECT_EQ(ex->wr_id, 2u);
+  ibv_end_poll(ex);
+  EXPECT_EQ(wait(sends.get(), 1)[0].wr_id, 4u);
+  EXPECT_EQ(wait(receives.get(), 1)[0].wr_id, 3u);
 }
 
 class Failures : public Locks {

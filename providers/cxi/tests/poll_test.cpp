@@ -636,6 +636,17 @@ TEST_F(Flushing, ACommandThatTheNicRefusesEndsTheQueuePair) {
     EXPECT_EQ(flushed.status, IBV_WC_WR_FLUSH_ERR);
 }
 
+TEST_F(Flushing, AFailureWaitsForAPollWhileOthersMakeChanges) {
+  nic.command_failure(17, false);
+  {
+    MutexGuard topology(context->topology);
+    EXPECT_THAT(poll(), IsEmpty());
+    EXPECT_EQ(qp->state, IBV_QPS_RTS);
+  }
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_EQ(qp->state, IBV_QPS_ERR);
+}
+
 TEST_F(Flushing, ATargetCommandThatTheNicRefusesDoesTheSame) {
   nic.command_failure(18, true);
   EXPECT_THAT(poll(), IsEmpty());
