@@ -19,6 +19,7 @@
 #include <cstring>
 #include <memory>
 
+#include "error.hpp"
 #include "scoped.hpp"
 
 namespace verbs {
@@ -218,7 +219,7 @@ std::optional<Mac> mac_in_address(const IpAddress& address) noexcept {
   return Mac{static_cast<uint8_t>(b[8] ^ 2), b[9], b[10], b[13], b[14], b[15]};
 }
 
-int resolve_peer(const IpAddress& source, const IpAddress& destination, Peer& peer) noexcept {
+static int resolve(const IpAddress& source, const IpAddress& destination, Peer& peer) {
   unsigned interface = interface_of(source);
   if (!interface) return -EINVAL;
   Socket socket = open_route_socket();
@@ -248,6 +249,16 @@ int resolve_peer(const IpAddress& source, const IpAddress& destination, Peer& pe
   }
   peer.mac = *mac;
   return 0;
+}
+
+int resolve_peer(const IpAddress& source, const IpAddress& destination, Peer& peer) noexcept {
+  const int kept = errno;
+  errno = 0;
+  int error = resolve(source, destination, peer);
+  // What looks like a neighbour that is not there may be one that there was no memory to look for.
+  if (error && is_shortage(errno)) error = -errno;
+  errno = kept;
+  return error;
 }
 
 }  // namespace verbs

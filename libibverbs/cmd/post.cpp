@@ -62,7 +62,10 @@ int post(ibv_context& context, uint32_t command, uint32_t handle, Wr* wr, Wr** b
   size_t size =
       sizeof(Request) + total.requests * sizeof(Kernel) + total.entries * sizeof(ib_uverbs_sge);
   Owned<std::byte> memory(static_cast<std::byte*>(calloc(1, size)));
-  if (!memory) return ENOMEM;
+  if (!memory) {
+    *bad_wr = wr;
+    return ENOMEM;
+  }
   auto* request = reinterpret_cast<Request*>(memory.get());
   if constexpr (requires { request->qp_handle; })
     request->qp_handle = handle;
