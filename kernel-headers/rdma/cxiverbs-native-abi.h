@@ -346,8 +346,8 @@ struct cxi_abi_eq_req {
 	__u32 slots; /* of 64 bytes, with the status and a guard */
 	__u32 reserve; /* slots that network events cannot take */
 	__u32 reserved_60;
-	__u16 status_base; /* per cent free; thresholds for status write-back */
-	__u16 status_delta;
+	__u16 status_base; /* per cent full at the first threshold for status write-back */
+	__u16 status_delta; /* per cent between thresholds */
 	__u16 status_count;
 	__u16 reserved_b0;
 	__aligned_u64 user_handle; /* what a record on the channel carries */

@@ -79,11 +79,14 @@ file(CREATE_LINK ../libcxiverbs.so.1 "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${provid
 file(WRITE "${CMAKE_BINARY_DIR}/etc/libibverbs.d/cxiverbs.driver" "driver cxiverbs\n")
 
 install(FILES include/infiniband/cxidv.h
-              include/infiniband/cxidv_format.h
+              include/infiniband/cxidv_bridge.h
               include/infiniband/cxidv_cmdq.h
               include/infiniband/cxidv_emit.h
               include/infiniband/cxidv_eq.h
+              include/infiniband/cxidv_format.h
               include/infiniband/cxidv_mmio.h
+              include/infiniband/cxidv_svc.h
+              include/infiniband/cxidv_trig.h
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/infiniband")
 cxv_pkg_config(libcxiverbs.pc.in)
 install(TARGETS cxiverbs LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What libcxiverbs.so.1 exports, against the calls that infiniband/cxidv.h declares.
+"""What libcxiverbs.so.1 exports, against the calls that the headers of direct verbs declare.
 
-Usage: exports_test.py LIBRARY HEADER
+Usage: exports_test.py LIBRARY FOLDER_OF_HEADERS
 """
 
 import pathlib
@@ -13,9 +13,12 @@ import sys
 NODE = "CXIVERBS_1.0"
 
 
-def declared(header):
-    """The functions that a header declares: those that it defines itself are inline."""
-    text = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(encoding="utf-8"), flags=re.S)
+def declared(folder):
+    """The functions that the headers declare: those that they define themselves are inline."""
+    text = "".join(header.read_text(encoding="utf-8")
+                   for header in pathlib.Path(folder).glob("cxidv*.h"))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"^#define .*?[^\\]$", "", text, flags=re.M | re.S)
     text = re.sub(r"^static inline .*?^}", "", text, flags=re.M | re.S)
     return set(re.findall(r"\b(cxidv_\w+)\([^;{]*\);", text))
 
@@ -35,8 +38,8 @@ def exported(library):
 
 
 def main():
-    library, header = sys.argv[1:]
-    have, want = exported(library), declared(header)
+    library, folder = sys.argv[1:]
+    have, want = exported(library), declared(folder)
     wrong = [f"declared and not exported: {name}" for name in sorted(want - set(have))]
     wrong += [f"exported and not declared: {name}" for name in sorted(set(have) - want)]
     wrong += [f"{name}{version} is not of {NODE}" for name, version in sorted(have.items())

@@ -15,10 +15,14 @@
  * destruction; the inline functions of command queues and event queues take no lock, one thread at a
  * time per queue.
  *
- * The data path is in four more headers, which this one includes:
+ * Parts of it are in headers of their own, which this one includes: two of its subjects,
+ *   cxidv_svc.h     services, which say what a workload may use
+ *   cxidv_bridge.h  verbs objects on native resources, and the way back
+ * and the data path,
  *   cxidv_format.h  destination addresses, match ids, remote keys, list entries
  *   cxidv_cmdq.h    the ring of a command queue, the room in it, doorbells
  *   cxidv_emit.h    commands into command queues
+ *   cxidv_trig.h    commands of counting events, and triggered ones
  *   cxidv_eq.h      events out of event queues; counting events
  */
 #ifndef INFINIBAND_CXIDV_H
@@ -98,104 +102,6 @@ struct ibv_context *cxidv_open_device(struct ibv_device *device,
 int cxidv_query_device(struct ibv_context *context, struct cxidv_device_attr *attr, size_t inlen);
 
 /* ------------------------------------------------------------------------------------------------
- * Services: what a workload may use. All but queries need CAP_SYS_ADMIN.
- */
-
-enum cxidv_resource {
-	CXIDV_RSRC_PTE,
-	CXIDV_RSRC_TXQ,
-	CXIDV_RSRC_TGQ,
-	CXIDV_RSRC_EQ,
-	CXIDV_RSRC_CT,
-	CXIDV_RSRC_LE, /* per processing element */
-	CXIDV_RSRC_TLE,
-	CXIDV_RSRC_AC,
-	CXIDV_RSRC_COUNT,
-};
-
-enum cxidv_member_type {
-	CXIDV_MEMBER_NONE,
-	CXIDV_MEMBER_UID, /* compared with the effective user */
-	CXIDV_MEMBER_GID, /* compared with the effective group */
-	CXIDV_MEMBER_ANY,
-};
-
-enum cxidv_traffic_class {
-	CXIDV_TC_DEDICATED_ACCESS,
-	CXIDV_TC_LOW_LATENCY,
-	CXIDV_TC_BULK_DATA,
-	CXIDV_TC_BEST_EFFORT,
-};
-
-enum cxidv_traffic_class_type {
-	CXIDV_TC_TYPE_DEFAULT,
-	CXIDV_TC_TYPE_HRP, /* high-rate put */
-	CXIDV_TC_TYPE_RESTRICTED,
-	CXIDV_TC_TYPE_COLL_LEAF,
-};
-
-enum cxidv_svc_flags {
-	CXIDV_SVC_ENABLED = 1 << 0,
-	CXIDV_SVC_LIMITED = 1 << 1,   /* limits[] applies; else every maximum is the device's */
-	CXIDV_SVC_VNI_RANGE = 1 << 2, /* vnis[0] .. vnis[1] is an aligned power-of-two range */
-	CXIDV_SVC_DYING = 1 << 3,     /* out: its owner is gone, it goes with its last logical NI */
-};
-
-#define CXIDV_MAX_SVC_MEMBERS 2
-#define CXIDV_MAX_SVC_VNIS 4
-
-struct cxidv_svc_member {
-	uint32_t type; /* enum cxidv_member_type */
-	uint32_t id;
-};
-
-struct cxidv_svc_limit {
-	uint32_t max;
-	uint32_t reserved; /* of max, kept for this service alone */
-	uint32_t in_use;   /* out */
-	uint32_t free;	   /* out: left on the device beside other services' reservations */
-};
-
-struct cxidv_svc_attr {
-	uint64_t comp_mask; /* none is defined yet */
-	uint32_t svc_id;    /* out */
-	uint32_t flags;	    /* enum cxidv_svc_flags */
-	uint32_t num_vnis;
-	uint32_t tc_mask; /* 1 << enum cxidv_traffic_class */
-	uint16_t vnis[CXIDV_MAX_SVC_VNIS];
-	struct cxidv_svc_member members[CXIDV_MAX_SVC_MEMBERS];
-	struct cxidv_svc_limit limits[CXIDV_RSRC_COUNT];
-};
-
-struct cxidv_svc {
-	struct ibv_context *context;
-	uint32_t svc_id;
-};
-
-/*
- * Makes a service and enables it as attr->flags says. attr->svc_id and the in_use and free members of
- * limits are filled, the latter also when ENOSPC refuses a reservation.
- * NULL and errno: EPERM not privileged; EINVAL more than 4 VNIs, VNI 0, a range that is not an aligned
- * power of two, max below reserved, a maximum beyond the device; EEXIST overlaps another range; ENOSPC.
- */
-struct cxidv_svc *cxidv_alloc_svc(struct ibv_context *context, struct cxidv_svc_attr *attr);
-/* EBUSY while a logical NI lives on it. */
-int cxidv_destroy_svc(struct cxidv_svc *svc);
-/* The same for any service of the device, by its id: for administrators. Its maker still has a struct
- * cxidv_svc to destroy. */
-int cxidv_remove_svc(struct ibv_context *context, uint32_t svc_id);
-/* Changes members, VNIs, classes and ENABLED. EBUSY for more than ENABLED while logical NIs live; EINVAL
- * another limit, no such service; EPERM not privileged. */
-int cxidv_modify_svc(struct ibv_context *context, uint32_t svc_id,
-		     const struct cxidv_svc_attr *attr);
-/* EINVAL no such service; EPERM an unprivileged caller that is not a member. */
-int cxidv_query_svc(struct ibv_context *context, uint32_t svc_id, struct cxidv_svc_attr *attr,
-		    size_t inlen);
-/* The ids of the services that the caller may query, ascending. *count: room, then how many there are;
- * ENOSPC where that is more than the room, of which every place is filled. */
-int cxidv_list_svcs(struct ibv_context *context, uint32_t *svc_ids, size_t *count);
-
-/* ------------------------------------------------------------------------------------------------
  * Logical NIs
  */
 
@@ -232,6 +138,20 @@ int cxidv_query_lni(struct cxidv_lni *lni, struct cxidv_lni_info *info, size_t i
 /* ------------------------------------------------------------------------------------------------
  * Communication profiles
  */
+
+enum cxidv_traffic_class {
+	CXIDV_TC_DEDICATED_ACCESS,
+	CXIDV_TC_LOW_LATENCY,
+	CXIDV_TC_BULK_DATA,
+	CXIDV_TC_BEST_EFFORT,
+};
+
+enum cxidv_traffic_class_type {
+	CXIDV_TC_TYPE_DEFAULT,
+	CXIDV_TC_TYPE_HRP, /* high-rate put */
+	CXIDV_TC_TYPE_RESTRICTED,
+	CXIDV_TC_TYPE_COLL_LEAF,
+};
 
 enum cxidv_cp_flags {
 	CXIDV_CP_TRIGGERED = 1 << 0, /* LCID 0, the only one that triggered queues can use */
@@ -340,8 +260,8 @@ struct cxidv_eq_attr {
 	uint32_t flags;	    /* enum cxidv_eq_flags */
 	uint32_t slots;	    /* of 64 bytes, two of which hold no events; rounded up to whole pages */
 	uint32_t reserve;   /* slots that messages from the network cannot take */
-	uint16_t status_base; /* per cent; thresholds for status write-back */
-	uint16_t status_delta;
+	uint16_t status_base; /* per cent full at the first threshold for status write-back */
+	uint16_t status_delta; /* per cent between thresholds */
 	uint16_t status_count; /* 0: none */
 	uint16_t reserved[3];  /* 0 */
 	struct ibv_comp_channel *channel; /* NULL: none. It must carry no CQ's events */
@@ -568,92 +488,16 @@ int cxidv_map_csr(struct ibv_context *context, volatile void **base, size_t *len
 /* EINVAL it is not mapped. */
 int cxidv_unmap_csr(struct ibv_context *context);
 
-/* ------------------------------------------------------------------------------------------------
- * Between verbs and native resources
- */
-
-struct cxidv_pd_attr {
-	uint64_t comp_mask; /* none is defined yet */
-};
-/* A protection domain on another logical NI than the context's own; attr may be NULL. Regions, job keys
- * and queue pairs of it live there. Goes with ibv_dealloc_pd(); the logical NI is busy meanwhile. */
-struct ibv_pd *cxidv_create_pd(struct cxidv_lni *lni, const struct cxidv_pd_attr *attr);
-
-struct cxidv_cq_attr {
-	uint64_t comp_mask; /* none is defined yet */
-	struct cxidv_lni *lni; /* where to make its event queue; NULL: the eq's, or the context's own */
-	struct cxidv_eq *eq;   /* the event queue to use; NULL: make one */
-};
-/* A CQ on another logical NI, or on an event queue of the program, which leaves reading it and its
- * channel to the CQ until ibv_destroy_cq(). The event queue must be read to its end and serve nothing else
- * (EBUSY); its ring must have room for a CQ of attr->cqe, its events must be long where the CQ has time
- * stamps, and its channel must be attr->channel and serve no other queue (EINVAL). Its reserve is raised
- * meanwhile, and commands and events that are not the CQ's are refused there. */
-struct ibv_cq_ex *cxidv_create_cq(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr,
-				  const struct cxidv_cq_attr *cxi_attr);
-
-struct cxidv_qp_attr {
-	uint64_t comp_mask; /* none is defined yet */
-	struct cxidv_cp *cp; /* the profile its transmit queue starts on; NULL: that of the job key */
-};
-/* A reliable-unconnected queue pair that sends on a communication profile of the program: its VNI must be
- * that of the job key (EINVAL). PD and CQs must be of one logical NI (EINVAL). Requests that name no job key
- * or the queue pair's own use that profile, others that of the key they name. */
-struct ibv_qp *cxidv_create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
-			       const struct cxidv_qp_attr *cxi_attr);
-
-struct cxidv_pd_info {
-	uint64_t comp_mask; /* none is defined yet */
-	struct cxidv_lni *lni;
-	uint32_t pid;	    /* C_PID_ANY: none latched yet */
-	uint32_t reserved;
-};
-int cxidv_query_pd(struct ibv_pd *pd, struct cxidv_pd_info *info, size_t inlen);
-
-struct cxidv_cq_info {
-	uint64_t comp_mask; /* none is defined yet */
-	struct cxidv_lni *lni;
-	struct cxidv_eq *eq; /* NULL where the CQ made its own */
-	uint32_t eqn;
-	uint32_t slots; /* of its ring */
-	uint32_t reserve;
-	uint32_t flags; /* enum cxidv_eq_flags */
-};
-int cxidv_query_cq(struct ibv_cq *cq, struct cxidv_cq_info *info, size_t inlen);
-
-struct cxidv_qp_info {
-	uint64_t comp_mask; /* none is defined yet */
-	struct cxidv_lni *lni;
-	uint32_t vni;
-	uint32_t pid;
-	uint32_t ri; /* resource index: of its receive entry in the PID */
-	uint32_t lcid;
-	uint32_t txq; /* command queue numbers */
-	uint32_t tgq;
-	uint32_t recv_ptn; /* portal entry numbers */
-	uint32_t memory_ptn;
-	uint32_t send_eqn;
-	uint32_t recv_eqn;
-};
-int cxidv_query_qp(struct ibv_qp *qp, struct cxidv_qp_info *info, size_t inlen);
-
-struct cxidv_mr_info {
-	uint64_t comp_mask; /* none is defined yet */
-	struct cxidv_lni *lni;
-	uint64_t iova; /* of the region's first byte, in address context lac */
-	uint64_t length;
-	uint32_t lac;
-	uint32_t index; /* portal index of an indexed region, below 128; UINT32_MAX: a default one */
-};
-int cxidv_query_mr(struct ibv_mr *mr, struct cxidv_mr_info *info, size_t inlen);
-
 #ifdef __cplusplus
 }
 #endif
 
+#include <infiniband/cxidv_svc.h>
+#include <infiniband/cxidv_bridge.h>
 #include <infiniband/cxidv_format.h>
 #include <infiniband/cxidv_cmdq.h>
 #include <infiniband/cxidv_emit.h>
+#include <infiniband/cxidv_trig.h>
 #include <infiniband/cxidv_eq.h>
 
 #endif /* INFINIBAND_CXIDV_H */
