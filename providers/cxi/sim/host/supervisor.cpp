@@ -77,6 +77,7 @@ std::string_view as_text(const Report& report) {
     argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   setrlimit(RLIMIT_NOFILE, &inherited.files);
+  if (inherited.children_ignored) signal(SIGCHLD, SIG_IGN);
   sigprocmask(SIG_SETMASK, &inherited.signal_mask, nullptr);
 
   Fd listener;
@@ -123,6 +124,8 @@ Inherited prepare_process() {
   sigaddset(&block, SIGIO);    // a lease of ours that is asked for
   sigaddset(&block, SIGXFSZ);  // a limit that the trace or the device memory meets: EFBIG instead
   sigprocmask(SIG_BLOCK, &block, &inherited.signal_mask);
+  // Children of a process that ignores this signal leave no status behind (sigaction(2)).
+  inherited.children_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
   getrlimit(RLIMIT_NOFILE, &inherited.files);
   rlimit most = inherited.files;
   most.rlim_cur = most.rlim_max;

@@ -21,10 +21,12 @@ constexpr int exit_own_failure = 125;  // as with env(1) and timeout(1)
 // What the program is to find as we found it.
 struct Inherited {
   sigset_t signal_mask{};
+  bool children_ignored = false;  // SIGCHLD
   rlimit files{};
 };
 
-// Blocks the signals that are passed on, and makes room for descriptors.
+// Blocks the signals that are passed on, sees to it that children leave their status, and makes
+// room for descriptors.
 Inherited prepare_process();
 
 // Something else to wait for while the program runs. `ready` returns false to end the program.

@@ -233,6 +233,17 @@ TEST_F(Run, TakesNoDescriptorForAStreamItWasStartedWithout) {
   EXPECT_THAT(place.leftovers(), IsEmpty());
 }
 
+TEST_F(Run, ReturnsTheExitStatusToACallerThatIgnoresItsChildren) {
+  auto finished =
+      run(place, {"env", "--ignore-signal=CHLD", cxi_sim(), "run", "--", "sh", "-c", "exit 3"});
+  EXPECT_EQ(finished.status, 3);
+  // The program finds the signal ignored, as it would without us.
+  finished = run(place, {"env", "--ignore-signal=CHLD", cxi_sim(), "run", "--", "grep", "SigIgn",
+                         "/proc/self/status"});
+  auto ignored = std::strtoull(finished.out.c_str() + std::string("SigIgn:").size(), nullptr, 16);
+  EXPECT_NE(ignored >> (SIGCHLD - 1) & 1, 0u) << finished.out;
+}
+
 TEST_F(Run, KeepsNothingOfItsCallerOpenWhenItStaysUp) {
   // The shell reads until everybody has closed the pipe.
   auto finished =
