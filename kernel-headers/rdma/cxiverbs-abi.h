@@ -26,12 +26,12 @@
  *   EIO              the device is gone
  *   EPROTONOSUPPORT  an object, a method, or an attribute with UVERBS_ATTR_F_MANDATORY that is not
  *                    known; one without the flag is ignored
- *   EINVAL           an attribute that the method needs is missing, is there twice, or has a length
- *                    that it cannot have; a handle of another type; the context has not been made; a
- *                    reserved field, an unknown flag
+ *   EINVAL           an attribute that the method needs is missing, is there twice, or has a length that
+ *                    it cannot have; a handle of another type; no context yet; a reserved field or flag
+ *   EBADR            a resource of which the service has none at all: LIMITED, max 0 (else it is ENOSPC)
  *   ENOENT           a handle that names nothing
  *   EBADF            a descriptor that is no channel of this context
- *   E2BIG            a structure longer than known whose surplus is not zero
+ *   E2BIG            a structure longer than known, or driver data of a call without, that is not zero
  *   EFAULT           a pointer that cannot be read or written
  *   ENOMEM
  * A call that is refused has changed nothing, unless its comment says so.

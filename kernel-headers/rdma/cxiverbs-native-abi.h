@@ -66,7 +66,7 @@ enum cxi_abi_native_attrs {
  *
  * ALLOC   HANDLE* (new), REQ* and RESP* struct cxi_abi_svc_desc. The service lives as long as the handle.
  *         EPERM   the caller has no CAP_SYS_ADMIN
- *         EINVAL  flags: one that is unknown or only an answer; vnis: none, more than 4, 0 among the
+ *         EINVAL  svc_id; flags: one unknown or only an answer; vnis: none, more than 4, 0 among the
  *                 first num_vnis, not 0 behind them; a range that is not two VNIs, lowest first, of an
  *                 aligned power of two; tc_mask: empty or unknown classes; a member type that is
  *                 unknown; a limit with max < reserved or max beyond the device
@@ -495,7 +495,7 @@ struct cxi_abi_pte_resp {
  * READ    HANDLE*, RESP* struct cxi_abi_ct_resp.
  * WAIT    HANDLE*, REQ* struct cxi_abi_ct_req (success, timeout_ns), RESP* struct cxi_abi_ct_resp. Ends when
  *         success has been reached or there is a failure.
- *         EINVAL  a value beyond its maximum
+ *         EINVAL  success beyond its maximum
  *         EAGAIN  neither has happened. A driver may answer so at any time before timeout_ns; a library
  *                 comes back until its time is over
  *         EINTR   a signal came

@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -75,11 +77,12 @@ unsigned EventPipe::remove(uint64_t subject) {
   int reader =
       open(("/proc/self/fd/" + std::to_string(fd_)).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (reader < 0) return 0;
-  std::vector<std::byte> all;
-  std::byte block[4096];
-  for (ssize_t n; (n = read(reader, block, sizeof block)) > 0;) {
-    all.insert(all.end(), block, block + n);
-  }
+  // What is there now and no more: a program can write to its own pipe without end.
+  int there = 0;
+  if (ioctl(reader, FIONREAD, &there) != 0) there = 0;
+  std::vector<std::byte> all(static_cast<size_t>(there));
+  const ssize_t got = read(reader, all.data(), all.size());
+  all.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
   unsigned removed = 0;
   for (size_t at = 0; at + record_bytes_ <= all.size(); at += record_bytes_) {
     uint64_t about;

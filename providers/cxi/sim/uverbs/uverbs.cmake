@@ -48,6 +48,7 @@ cxv_test(cxi_sim_uverbs_test
     uverbs/tests/cq_test.cpp
     uverbs/tests/csr_test.cpp
     uverbs/tests/device_test.cpp
+    uverbs/tests/event_pipe_test.cpp
     uverbs/tests/job_test.cpp
     uverbs/tests/mr_test.cpp
     uverbs/tests/native_lni_test.cpp
