@@ -151,7 +151,8 @@ int Nic::map_multicast(unsigned n, uint16_t vni, uint32_t mcast) {
 }
 
 void Nic::unmap_portal(uint16_t vni, unsigned pid, unsigned index) {
-  table_.unmap(vni, endpoint_of(pid, index, config_.pid_bits));
+  // What waited there finds itself at no portal entry now.
+  if (const auto n = table_.unmap(vni, endpoint_of(pid, index, config_.pid_bits))) unpark(*n);
 }
 
 void Nic::unmap_multicast(unsigned n) {

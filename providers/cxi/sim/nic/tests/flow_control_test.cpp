@@ -337,7 +337,7 @@ TEST_F(FlowControl, AFullEventQueueDisablesASoftwareManagedEntryToo) {
 }
 
 TEST_F(FlowControl, MessagesThatWaitAreRefusedWhenTheEntryIsDisabledOrGone) {
-  unsigned pte = b.add_pte(pid, index, {.matching = true, .lossless = true});
+  const unsigned pte = b.add_pte(pid, index, {.matching = true, .lossless = true});
   const auto wait = [&] {
     a.tx.push(put());
     go(a.tx);
@@ -354,6 +354,11 @@ TEST_F(FlowControl, MessagesThatWaitAreRefusedWhenTheEntryIsDisabledOrGone) {
   run();
   EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_PT_DISABLED);
   EXPECT_EQ(b.device->set_pte_state(pte, PteState::enabled, 1), 0);
+  wait();
+  b.device->unmap_portal(default_vni, pid, index);
+  run();
+  EXPECT_EQ(a.init_eq.next()->init_short.return_code, C_RC_VNI_NOT_FOUND);
+  EXPECT_EQ(b.device->map_portal(pte, default_vni, pid, index), 0);
   wait();
   b.device->destroy_pte(pte);
   run();
