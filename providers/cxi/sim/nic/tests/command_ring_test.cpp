@@ -81,6 +81,32 @@ TEST_F(Commands, WrapToSlotFour) {
   }
 }
 
+TEST_F(Commands, TheLargestRingWrapsBehindItsLastSlot) {
+  CommandWriter w(65536, false);
+  CommandRing r(w.ring, w.launch, StatusPolicy::always);
+  std::byte command[256] = {};
+  command[0] = std::byte{C_CMD_SIZE_256B << 2};
+  constexpr unsigned fill = (65536 - 4) / 4;
+  for (unsigned i = 0; i < 2 * fill + 10; i++) {
+    w.push_bytes(command, 256);
+    w.ring_doorbell();
+    ASSERT_EQ(r.look(), CommandRing::Look::more) << i;
+    ASSERT_EQ(r.fetch(bytes).bytes, 256u) << i;
+    r.advance(256);
+    ASSERT_FALSE(r.pending());
+    ASSERT_EQ(w.status().rd_ptr, 4 + (i + 1) % fill * 4) << i;
+  }
+  // All of it at once, but for the slots that tell a full ring from an empty one.
+  for (unsigned i = 0; i < fill - 1; i++)
+    w.push_bytes(command, 256);
+  w.ring_doorbell();
+  ASSERT_EQ(r.look(), CommandRing::Look::more);
+  unsigned taken = 0;
+  for (; r.pending(); taken++)
+    r.advance(r.fetch(bytes).bytes);
+  EXPECT_EQ(taken, fill - 1);
+}
+
 TEST_F(Commands, AWritePointerOutsideTheRingIsNotFollowed) {
   for (const unsigned bad : {0u, 3u, 64u, 65535u}) {
     writer.write_doorbell(bad);

@@ -3,6 +3,8 @@
 #include "nic/event_queue.hpp"
 
 #include <cerrno>
+#include <deque>
+#include <random>
 
 #include "nic/tests/driver.hpp"
 
@@ -82,6 +84,67 @@ TEST_F(Ring, ContinuesAtSlotOneAfterTheEnd) {
     ASSERT_TRUE(e);
     EXPECT_EQ(e->tgt_long.match_bits, i);
     reader->ack();
+  }
+}
+
+TEST_F(Ring, EventsOfAnySizeComeOnceAndInOrderHoweverTheRingIsReadAndResized) {
+  std::mt19937_64 random{3};
+  const auto below = [&](uint64_t n) { return random() % n; };
+  for (int round = 0; round < 60; round++) {
+    make(3 + below(40), {.combining_disable = round % 3 == 0});
+    std::deque<uint64_t> expected;
+    std::optional<SharedPages> next;  // ring, while there is a resize
+    const auto read = [&] {
+      auto event = reader->next();
+      if (event && event->hdr.event_type == C_EVENT_EQ_SWITCH) {
+        reader->ring = *next;
+        reader->at = 64;
+        reader->buffer_b = !reader->buffer_b;
+        reader->ack();
+        next.reset();
+        ASSERT_EQ(queue->complete_resize(), 0);
+        event = reader->next();
+      }
+      ASSERT_EQ(event.has_value(), !expected.empty());
+      if (!event) return;
+      EXPECT_EQ(reader->last_size == 64 ? event->tgt_long.match_bits : event->init_short.user_ptr,
+                expected.front());
+      expected.pop_front();
+    };
+    unsigned promised = 0;
+    uint64_t mark = 0;
+    for (int step = 0; step < 1500; step++) {
+      const EventBytes event = event_of(size_t{16} << below(3), mark + 1);
+      if (below(50) == 0) {
+        auto pages = make_pages((3 + below(40)) * 64);
+        if (queue->begin_resize(pages, 0) == 0) next = std::move(pages);
+      }
+      queue->end_switch(0);
+      switch (below(6)) {
+        case 0:
+          promised += queue->promise(1);
+          break;
+        case 1:
+          if (promised == 0) break;
+          promised--;
+          queue->write_promised(event, 0);
+          expected.push_back(++mark);
+          break;
+        case 2:
+          reader->ack();
+          break;
+        case 3:
+          read();
+          break;
+        default:
+          if (queue->write(event, 0)) expected.push_back(++mark);
+          break;
+      }
+    }
+    EXPECT_GT(mark, 20u);
+    while (!expected.empty() && !HasFailure())
+      read();
+    EXPECT_EQ(reader->next().has_value(), next && !queue->wants_switch());
   }
 }
 
