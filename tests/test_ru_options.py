@@ -132,6 +132,15 @@ def test_what_the_device_cannot_do_is_explained_in_one_line(cassini, program, op
 
 
 @every_program
+def test_a_service_that_does_not_exist_is_explained(cassini, program):
+    env = {"SLINGSHOT_SVC_IDS": "999", **NO_LAUNCHER}
+    result = cassini.run(cassini.bin / program, env=env)
+    assert result.returncode == FAILURE[program]
+    assert "SLINGSHOT_SVC_IDS names" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@every_program
 def test_the_first_device_is_the_default(cassini, program):
     result = succeeded(cassini.pair(program, [], ["--ib-dev=cxi1"]))
     assert re.findall(r"local address: .*GID (.*)", result.stdout) == ["fe80::1", "fe80::2"]

@@ -60,7 +60,8 @@ def test_sides_of_two_jobs_do_not_meet_at_a_relative_server(cassini):
     "options, words",
     [
         ("-j 77", "no grant for VNI 77"),
-        ("-j 65536", "refused a job"),
+        ("-j 65536", "use a --job-id from 1 to 65535, not 65536"),
+        ("-j 0", "use a --job-id from 1 to 65535, not 0"),
         ("-u 0xffffffffffffffff", "--user-rkey"),
         ("-b -J", "--job-mr and --absolute"),
         ("-m 4096", "use a smaller --mtu"),

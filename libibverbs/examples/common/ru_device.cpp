@@ -120,6 +120,11 @@ bool RuDevice::make_job(std::optional<std::uint32_t> id, std::uint32_t other_id,
     complain("SLINGSHOT_VNIS is %s: it must start with a VNI, 1 to 65535", granted);
     return false;
   }
+  if (slingshot_ && (job_attr_.id == 0 || job_attr_.id > UINT16_MAX)) {
+    complain("a job of %s is a VNI: use a --job-id from 1 to 65535, not %u", name_.c_str(),
+             job_attr_.id);
+    return false;
+  }
   // The first object of a context takes what the caller was granted, so the protection domain may
   // meet the same refusals as the job.
   pd_ = ibv_alloc_pd(context_);

@@ -43,14 +43,21 @@ std::string why_no_grant(const char* device, std::uint32_t vni, int error) {
           "the default service of %s is disabled: ask the workload manager or the "
           "administrator for a service with VNI %u",
           device, vni);
+    case EINVAL:
+      if (vni == 0) break;
+      return format(
+          "%s has no service of the number that SLINGSHOT_SVC_IDS names: start it under a launcher "
+          "whose service still exists, or without that variable",
+          device);
     case ENOSPC:
       return format(
           "%s or its service has no resources left: end other programs or ask for a "
           "larger service",
           device);
     default:
-      return format("%s refused a job: %s", device, std::strerror(error));
+      break;
   }
+  return format("%s refused a job: %s", device, std::strerror(error));
 }
 
 }  // namespace examples

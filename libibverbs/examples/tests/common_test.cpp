@@ -76,10 +76,12 @@ TEST(WhyNoGrant, NamesTheVniAndWhatToAskFor) {
 TEST(WhyNoGrant, TellsADisabledServiceFromAMissingOne) {
   EXPECT_THAT(why_no_grant("cxi0", 1, EKEYREVOKED), HasSubstr("disabled"));
   EXPECT_THAT(why_no_grant("cxi0", 1, ENOSPC), HasSubstr("no resources left"));
+  EXPECT_THAT(why_no_grant("cxi0", 1, EINVAL), HasSubstr("SLINGSHOT_SVC_IDS"));
 }
 
 TEST(WhyNoGrant, DoesNotSpeakOfVnisOnOtherDevices) {
   EXPECT_THAT(why_no_grant("uet0", 0, EPERM), Not(HasSubstr("VNI")));
+  EXPECT_THAT(why_no_grant("uet0", 0, EINVAL), Not(HasSubstr("SLINGSHOT")));
 }
 
 TEST(Idle, YieldsAfterABurstOfEmptyPollsAndOnlyThen) {
