@@ -7,7 +7,7 @@ import re
 import shutil
 
 import pytest
-from conftest import succeeded
+from conftest import free_port, succeeded
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 NOBODY = 65534
@@ -194,7 +194,7 @@ def test_the_grant_is_taken_back_however_one_of_them_ends(cassini, launcher, vic
 
 
 def test_what_the_program_leaves_behind_keeps_its_service(cassini, launcher):
-    pingpong = f"{cassini.bin}/ibv_ru_pingpong -d cxi0 -n 100"
+    pingpong = f"{cassini.bin}/ibv_ru_pingpong -d cxi0 -p {free_port()}"
     script = f"""
         {launcher} --vni 1024-1031 -- sh -c '{pingpong} >"$TMPDIR/server" & echo $! >"$TMPDIR/pid"
           until grep -q "local address" "$TMPDIR/server"; do sleep 0.01; done'

@@ -102,7 +102,8 @@ bool all_answered(Qp& qp, const AwaitedAnswers& awaited) noexcept {
 }
 
 /// Has the target queue execute the commands. Returns 0 when all were answered, ENOSPC when one was
-/// refused, EBUSY when the queue does not move, EIO when the device is gone.
+/// refused, EBUSY when the queue does not move, EIO when the device is gone, ENOMEM when none was
+/// given.
 int execute(Qp& qp, std::uint16_t pte, const Commands& commands) noexcept {
   AwaitedAnswers awaited = {};
   awaited.pte = pte;
@@ -111,7 +112,7 @@ int execute(Qp& qp, std::uint16_t pte, const Commands& commands) noexcept {
     awaited.ids[i] = commands.ids[i];
   {
     Guard guard(qp.recv_cq->lock);
-    make_way(*qp.recv_cq, commands.count);
+    if (!make_way(*qp.recv_cq, commands.count)) return ENOMEM;
     qp.recv_cq->awaited = &awaited;
   }
   Waiting waiting(*qp.context);

@@ -138,26 +138,28 @@ void drop_fillers(Cq& cq) noexcept {
 
 namespace {
 
-void set_aside(Cq& cq) noexcept {
+bool set_aside(Cq& cq) noexcept {
   auto* memory = static_cast<std::byte*>(std::malloc(cq.ring.carry_room()));
-  if (!memory) return;
+  if (!memory) return false;
   const std::uint32_t slot = cq.ring.read_slot();
   cq.ring.set_aside(memory, cq.credits_here);
-  if (cq.ring.read_slot() == slot) return;
+  if (cq.ring.read_slot() == slot) return true;
   cq.credits_passed += cq.credits_here;
   cq.credits_here = 0;
+  return true;
 }
 
 }  // namespace
 
-void make_way(Cq& cq, std::uint32_t events) noexcept {
+bool make_way(Cq& cq, std::uint32_t events) noexcept {
   std::uint32_t bytes = events * EventRing::slot_bytes;
   cq.ring.look_ahead([&bytes](EventView event) {
     if (event.type() == C_EVENT_NULL_EVENT && !EventRing::is_counted_blank(event))
       bytes += event.bytes;
   });
-  if (bytes > side_reserve * EventRing::slot_bytes) set_aside(cq);
+  if (bytes > side_reserve * EventRing::slot_bytes && !set_aside(cq)) return false;
   acknowledge(cq, true);
+  return true;
 }
 
 bool poll_one(Cq& cq, Completion& out) noexcept {

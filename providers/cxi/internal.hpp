@@ -171,8 +171,8 @@ void drop_fillers(Cq& cq) noexcept;
 constexpr std::uint32_t side_reserve = 8;
 /// Sees to it that so many events of that kind find room in those slots: what was read is given
 /// back, and events that nobody has read are set aside where answers that were taken from behind
-/// them fill the slots. With Cq::lock.
-void make_way(Cq& cq, std::uint32_t events) noexcept;
+/// them fill the slots. False: there is no memory for them. With Cq::lock.
+bool make_way(Cq& cq, std::uint32_t events) noexcept;
 
 // cq_read.cpp
 void install_readers(Cq& cq, std::uint64_t wc_flags) noexcept;
