@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <exception>
+#include <thread>
 
 #include "host/tests/run.hpp"
 
@@ -37,6 +40,28 @@ TEST_F(Folders, AreRemovedByTheirOwnInstanceOnly) {
   EXPECT_THAT(running_instances(), ElementsAre("a"));
   next.remove();
   next.remove();
+  EXPECT_THAT(place.leftovers(), IsEmpty());
+}
+
+// Several processes of an instance remove its folder, the last instance that of all.
+TEST_F(Folders, ComeAndGoBesideEachOther) {
+  std::atomic<unsigned> failed = 0;
+  const auto come_and_go = [&](const std::string& name) {
+    for (unsigned i = 0; i < 300; i++) {
+      try {
+        const InstanceDir dir(name);
+        std::thread other([&] { dir.remove(); });
+        dir.remove();
+        other.join();
+      } catch (const std::exception&) {
+        failed++;
+      }
+    }
+  };
+  std::thread first(come_and_go, "a"), second(come_and_go, "b");
+  first.join();
+  second.join();
+  EXPECT_EQ(failed, 0u);
   EXPECT_THAT(place.leftovers(), IsEmpty());
 }
 
