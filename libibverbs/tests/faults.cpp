@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -35,6 +36,8 @@ struct Plan {
 };
 thread_local Plan plan;
 
+thread_local bool questions_count;
+
 thread_local MoreKernel* more_kernel;
 
 std::atomic<long> allocations;
@@ -47,6 +50,11 @@ bool strikes(Source source) noexcept {
   plan.struck = true;
   errno = plan.error;
   return true;
+}
+
+bool counts(const ib_uverbs_ioctl_hdr& header) noexcept {
+  return questions_count || header.object_id != UVERBS_OBJECT_DEVICE ||
+         header.method_id != UVERBS_METHOD_QUERY_PORT;
 }
 
 void* counted(void* block) noexcept {
@@ -84,6 +92,10 @@ void Fault::stop() noexcept {
 bool Fault::end() noexcept {
   stop();
   return plan.struck;
+}
+
+void count_questions(bool counted) noexcept {
+  questions_count = counted;
 }
 
 MoreKernel::MoreKernel() noexcept {
@@ -166,7 +178,9 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
   va_start(arguments, request);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
-  if (request == RDMA_VERBS_IOCTL && strikes(Source::kernel)) return -1;
+  if (request == RDMA_VERBS_IOCTL && counts(*static_cast<ib_uverbs_ioctl_hdr*>(argument)) &&
+      strikes(Source::kernel))
+    return -1;
   const int result = static_cast<int>(syscall(SYS_ioctl, fd, request, argument));
   if (request != RDMA_VERBS_IOCTL || !more_kernel) return result;
   const int error =

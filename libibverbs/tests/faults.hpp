@@ -35,6 +35,11 @@ class Fault {
   static void stop() noexcept;
 };
 
+/// Whether it counts as a call of this thread to ask how a port is. Who waits for the NIC asks that
+/// every now and then, as long as it takes, to learn whether the device is gone; so at first it
+/// does not count.
+void count_questions(bool counted) noexcept;
+
 /// A kernel with more in it than the one at hand. While it lives, it sees each command of this
 /// thread after the kernel at hand has answered it, and each mapping of a uverbs file before.
 class MoreKernel {
