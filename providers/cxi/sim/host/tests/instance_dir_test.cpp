@@ -74,6 +74,12 @@ TEST_F(Folders, AreNotTakenForLiveOnesBecauseSomebodyLooks) {
   EXPECT_EQ(access((instances_folder() + "/a").c_str(), F_OK), -1);
 }
 
+TEST_F(Folders, AreInMemoryWhereNothingElseIsSaid) {
+  if (access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "this machine has no such place";
+  unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_EQ(instances_folder(), "/dev/shm/cxi_sim-" + std::to_string(geteuid()));
+}
+
 TEST_F(Folders, AreCalledAsTheKernelCallsThem) {
   auto link = place.path() + "/link";
   ASSERT_EQ(mkdir((place.path() + "/real").c_str(), 0700), 0);
