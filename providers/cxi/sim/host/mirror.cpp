@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <mutex>
+#include <ranges>
 #include <system_error>
 
 namespace sim::host {
@@ -95,7 +96,9 @@ void Mirror::write_node(const Node& node, const Node* before) {
       if (before != nullptr)
         for (const auto& [name, child] : before->children)
           if (!node.children.contains(name)) remove_node(*child);
-      for (const auto& [name, child] : node.children) {
+      // File systems in memory list what is newest first, and programs the devices as they are
+      // listed.
+      for (const auto& [name, child] : node.children | std::views::reverse) {
         const Node* old = nullptr;
         if (before != nullptr)
           if (auto found = before->children.find(name); found != before->children.end())
