@@ -71,36 +71,30 @@ bool Nic::is_answered(const Request& r) {
   return r.dscp != hrp_dscp && dfa_kind(r.dfa) != DfaKind::multicast;
 }
 
-void Nic::send_packet(fabric::Packet&& packet) {
-  stats_.tracking.responses_sent += wire_packets(packet.payload.size());
-  // An answer that cannot be sent waits like a request; given up, it is the asker's time-out.
-  wire_.send(std::move(packet), now_ns_);
-}
-
-void Nic::respond(const Request& r, int return_code, uint32_t mlength, unsigned list) {
-  respond(r, return_code, mlength, list, 0, true, {});
-}
-
-void Nic::respond(const Request& r, int return_code, uint32_t mlength, unsigned list,
-                  uint32_t offset, bool last, std::span<const std::byte> data) {
-  fabric::Packet packet = wire_.take(data.size());
-  if (!data.empty()) std::memcpy(packet.payload.data(), data.data(), data.size());
+Response Nic::answer_to(const Request& r) const {
   Response response;
   response.opcode = r.opcode;
-  response.return_code = static_cast<uint8_t>(return_code);
-  response.ptl_list = static_cast<uint8_t>(list);
-  response.last = last;
   response.vni = r.vni;
   response.spt = r.spt;
   response.seq = r.seq;
   response.source_nid = config_.nid;
   response.destination_nid = r.source_nid;
-  response.offset = offset;
-  response.mlength = mlength;
+  return response;
+}
+
+void Nic::send_answer(const Response& response, fabric::Packet&& packet) {
   encode(response, packet.header);
   packet.source_nid = config_.nid;
-  packet.destination_nid = r.source_nid;
-  send_packet(std::move(packet));
+  packet.destination_nid = response.destination_nid;
+  stats_.tracking.responses_sent += wire_packets(packet.payload.size());
+  // An answer that cannot be sent waits like a request; given up, it is the asker's time-out.
+  wire_.send(std::move(packet), now_ns_);
+}
+
+void Nic::refuse(const Request& r, int return_code) {
+  Response response = answer_to(r);
+  response.return_code = static_cast<uint8_t>(return_code);
+  send_answer(response, wire_.take(0));
 }
 
 void Nic::post_target(PortalEntry& entry, TargetEvent& event, Delivery* promise) {
@@ -349,22 +343,13 @@ Nic::Served Nic::serve(Serving& s) {
       complete(d);
       return Served::whole;
     }
-    Response response;
-    response.opcode = d.request.opcode;
+    Response response = answer_to(d.request);
     response.return_code = C_RC_OK;
     response.ptl_list = d.list;
     response.last = false;
-    response.vni = d.request.vni;
-    response.spt = d.request.spt;
-    response.seq = d.request.seq;
-    response.source_nid = config_.nid;
-    response.destination_nid = d.request.source_nid;
     response.offset = s.offset;
     response.mlength = d.mlength;
-    encode(response, packet.header);
-    packet.source_nid = config_.nid;
-    packet.destination_nid = d.request.source_nid;
-    send_packet(std::move(packet));
+    send_answer(response, std::move(packet));
     s.offset += bytes;
   }
   return Served::part;
@@ -500,22 +485,13 @@ void Nic::complete(Delivery& d) {
   }
   release_promises(d);
   if (d.no_answer) return wire_.give(std::move(answer));
-  Response response;
-  response.opcode = r.opcode;
+  Response response = answer_to(r);
   response.return_code = static_cast<uint8_t>(d.return_code);
   response.ptl_list = d.list;
-  response.vni = r.vni;
-  response.spt = r.spt;
-  response.seq = r.seq;
-  response.source_nid = config_.nid;
-  response.destination_nid = r.source_nid;
   response.offset = d.last_offset;
   // Of a raw message the sender is told what came behind the header.
   response.mlength = d.mlength - std::min<uint32_t>(d.mlength, d.raw_header);
-  encode(response, answer.header);
-  answer.source_nid = config_.nid;
-  answer.destination_nid = r.source_nid;
-  send_packet(std::move(answer));
+  send_answer(response, std::move(answer));
 }
 
 }  // namespace sim::nic

@@ -325,9 +325,9 @@ class Nic final : public Device, private fabric::Endpoint {
   void complete(Delivery& delivery);
   void count_delivery(const Delivery& delivery);
   static bool is_answered(const Request& request);
-  void respond(const Request& request, int return_code, uint32_t mlength, unsigned list);
-  void respond(const Request& request, int return_code, uint32_t mlength, unsigned list,
-               uint32_t offset, bool last, std::span<const std::byte> data);
+  Response answer_to(const Request& request) const;
+  void send_answer(const Response& response, fabric::Packet&& packet);
+  void refuse(const Request& request, int return_code);
   void post_target(PortalEntry& entry, TargetEvent& event, Delivery* promise);
   void unlink_automatically(PortalEntry& entry, uint32_t node, Delivery& delivery);
   void post_rendezvous(PortalEntry& entry, Delivery& delivery, bool get_issued);
@@ -336,7 +336,6 @@ class Nic final : public Device, private fabric::Endpoint {
   bool end_stale_deliveries();
   void cancel_deliveries(unsigned pte, std::optional<unsigned> list,
                          std::optional<unsigned> buffer_id, bool events);
-  void send_packet(fabric::Packet&& packet);
 
   // target_commands.cpp
   bool run_target(CommandQueue& queue);

@@ -149,25 +149,25 @@ void Nic::count_refusal(const Request& r, int return_code) {
 
 void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
   const bool multicast = dfa_kind(r.dfa) == DfaKind::multicast, answered = is_answered(r);
-  const auto refuse = [&](int rc) {
+  const auto refused = [&](int rc) {
     say("refused: {}", name_of_return_code(static_cast<unsigned>(rc)));
     count_refusal(r, rc);
     wire_.give(std::move(packet));
-    if (answered) respond(r, rc, 0, 0);
+    if (answered) refuse(r, rc);
   };
-  if (r.src_error) return refuse(C_RC_SRC_ERROR);
+  if (r.src_error) return refused(C_RC_SRC_ERROR);
   if (r.opcode != C_CMD_PUT && r.opcode != C_CMD_GET && r.opcode != C_CMD_RENDEZVOUS_PUT &&
       r.opcode != C_CMD_ATOMIC && r.opcode != C_CMD_FETCHING_ATOMIC)
-    return refuse(C_RC_ILLEGAL_OP);
+    return refused(C_RC_ILLEGAL_OP);
   const auto found = multicast
                          ? table_.find_multicast(r.vni, (r.dfa >> 3 & 0x1fff) | r.index_ext << 13)
                          : table_.find(r.vni, endpoint_of_dfa(r.dfa, r.index_ext));
-  if (found.return_code != C_RC_OK) return refuse(found.return_code);
+  if (found.return_code != C_RC_OK) return refused(found.return_code);
   stats_.arriving.portal_found++;
   PortalEntry& entry = *pte(found.pte);
   // Match bits and initiator do not exist in restricted packets.
   const bool restricted = r.format == PacketFormat::restricted;
-  if (restricted && entry.config.matching) return refuse(C_RC_ILLEGAL_OP);
+  if (restricted && entry.config.matching) return refused(C_RC_ILLEGAL_OP);
   if (parked_packets_ != 0 && park(entry.index, r, packet)) return;
 
   Decision decision;
@@ -176,7 +176,7 @@ void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
     case PteState::disabled:
     case PteState::ethernet:
       entry.drop_count = (entry.drop_count + 1) & 0xffffff;
-      return refuse(C_RC_PT_DISABLED);
+      return refused(C_RC_PT_DISABLED);
     case PteState::software_managed:
       decision = is_put(r.opcode) ? decide_raw(entry, r) : Decision{.return_code = C_RC_DELAYED};
       break;
@@ -196,7 +196,7 @@ void Nic::handle_request(const Request& r, fabric::Packet&& packet) {
     if (parked_packets_ != 0) unpark(entry.index);
   }
   if (decision.software_managed) change_state(entry, PteState::software_managed, decision.reason);
-  if (decision.return_code != C_RC_OK) return refuse(decision.return_code);
+  if (decision.return_code != C_RC_OK) return refused(decision.return_code);
   if (decision.list == C_PTL_LIST_REQUEST) return accept_raw(entry, r, decision, std::move(packet));
   begin(accept(entry, r, decision), std::move(packet));
 }
@@ -337,7 +337,7 @@ void Nic::park_continuation(std::deque<Parked>& packets, const Request& r,
   std::erase_if(packets, [&](Parked& parked) {
     const Request& other = parked.request;
     if (other.source_nid != r.source_nid || other.spt != r.spt || other.seq != r.seq) return false;
-    if (other.format != PacketFormat::continuation) respond(other, C_RC_DROPPED, 0, 0);
+    if (other.format != PacketFormat::continuation) refuse(other, C_RC_DROPPED);
     parked_packets_--;
     parked_bytes_ -= parked.packet.payload.size();
     wire_.give(std::move(parked.packet));
