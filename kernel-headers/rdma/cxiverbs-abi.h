@@ -43,7 +43,7 @@
  * rdma/ib_user_ioctl_cmds.h. All other objects and write commands are not supported.
  *
  * This file has the driver data of the standard objects; rdma/cxiverbs-native-abi.h, which it includes,
- * has the driver's own objects.
+ * has the driver's own objects, with rdma/cxiverbs-device-abi.h.
  */
 #ifndef CXIVERBS_ABI_H
 #define CXIVERBS_ABI_H

@@ -131,6 +131,29 @@ TEST_F(DvEq, TellsTheLengthOfShortTargetEvents) {
   EXPECT_EQ(cxidv_event_return_code(&event), unsigned{C_RC_AMO_ALIGN_ERROR});
 }
 
+// As cxidv_eq_peek(3) says: programs need not ask for the size to read these.
+TEST_F(DvEq, ShortTargetEventsBeginAsLongOnes) {
+  c_event event = {};
+  event.tgt_short.header_data = 0x0123456789abcdef;
+  event.tgt_short.initiator = 0x89abcdef;
+  event.tgt_short.ptlte_index = 0x5a5;
+  event.tgt_short.ptl_list = C_PTL_LIST_REQUEST;
+  event.tgt_short.auto_unlinked = 1;
+  event.tgt_short.match_bits = 0xfedcba9876543210;
+  event.tgt_short.buffer_id = 0xbeef;
+  event.tgt_short.vni = 0xcafe;
+  const c_event_target_long& as_long = event.tgt_long;
+  EXPECT_EQ(as_long.header_data, 0x0123456789abcdefu);
+  EXPECT_EQ(as_long.initiator.initiator.process, 0x89abcdefu);
+  EXPECT_EQ(as_long.ptlte_index, 0x5a5u);
+  EXPECT_EQ(as_long.ptl_list, unsigned{C_PTL_LIST_REQUEST});
+  EXPECT_EQ(as_long.auto_unlinked, 1u);
+  EXPECT_EQ(as_long.rendezvous, 0u);
+  EXPECT_EQ(as_long.match_bits, 0xfedcba9876543210u);
+  EXPECT_EQ(as_long.buffer_id, 0xbeefu);
+  EXPECT_EQ(as_long.vni, 0xcafeu);
+}
+
 TEST_F(DvEq, WaitsForTheLastByte) {
   std::byte* at = nic_.put({.pte = 3, .buffer_id = 9});
   const std::byte last = std::exchange(at[63], std::byte{0});

@@ -64,7 +64,7 @@ cxv_test(cxi_sim_uverbs_test
   LIBS cxi_sim_uverbs)
 
 target_compile_definitions(cxi_sim_uverbs_test PRIVATE
-  CXI_NATIVE_ABI_HEADER="${CMAKE_SOURCE_DIR}/kernel-headers/rdma/cxiverbs-native-abi.h")
+  CXI_ABI_HEADERS="${CMAKE_SOURCE_DIR}/kernel-headers/rdma/")
 
 if(TARGET cxi_sim_nic)
   cxv_test(cxi_sim_uverbs_engine_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What rdma/cxiverbs-native-abi.h says of a method's attributes is what the table has.
+// What rdma/cxiverbs-native-abi.h and -device-abi.h say of a method's attributes is what the table has.
 #include <gtest/gtest.h>
 #include <rdma/cxiverbs-abi.h>
 
@@ -17,9 +17,9 @@ namespace sim::uverbs::test {
 namespace {
 
 std::string header_text() {
-  std::ifstream file(CXI_NATIVE_ABI_HEADER);
   std::ostringstream text;
-  text << file.rdbuf();
+  for (const char* name : {"cxiverbs-native-abi.h", "cxiverbs-device-abi.h"})
+    text << std::ifstream(std::string(CXI_ABI_HEADERS) + name).rdbuf();
   return text.str();
 }
 
