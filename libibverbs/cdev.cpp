@@ -10,6 +10,8 @@
 
 #include <cstdio>
 
+#include "error.hpp"
+
 namespace verbs {
 namespace {
 
@@ -65,8 +67,8 @@ Fd open_character_device(const char* name, dev_t number) noexcept {
   }
   Fd fd = open_node(path, number);
   if (fd || number == 0) return fd;
-  // Permission is not a matter of waiting.
-  if (errno == EACCES || errno == EPERM) return Fd();
+  // Permission is not a matter of waiting, and who is short of memory wants to know it now.
+  if (errno == EACCES || errno == EPERM || is_shortage(errno)) return Fd();
   int reason = errno;
   fd = wait_for_node(number);
   if (!fd) errno = reason;

@@ -137,8 +137,8 @@ TEST_P(Faults, OfTheKernel) {
 // What the manual calls the refusals of device, service and kernel.
 TEST_P(Faults, OfTheKernelKeepTheirNames) {
   World world;
-  for (const int error : {E2BIG, EACCES, EBADF, EBUSY, EEXIST, EFAULT, EINVAL, EKEYREVOKED, EMFILE,
-                          ENFILE, ENETUNREACH, ENOENT, ENOSPC, EOPNOTSUPP, EPERM}) {
+  for (const int error : {E2BIG, EACCES, EBADF, EBADR, EBUSY, EEXIST, EFAULT, EINVAL, EKEYREVOKED,
+                          EMFILE, ENFILE, ENETUNREACH, ENOENT, ENOSPC, EOPNOTSUPP, EPERM}) {
     // A ring that is the program's own cannot be made larger for a queue pair: there is no room.
     if (error == EOPNOTSUPP && call.insists) continue;
     Fault fault(Source::kernel, 1, error);

@@ -66,4 +66,50 @@ TEST_F(Forking, PagesAreKeptOutOrNothingIsChanged) {
   EXPECT_EQ(refused, 0u);
 }
 
+TEST_F(Forking, RegionsAreKeptOutOrNotMade) {
+  if (ibv_is_fork_initialized() == IBV_FORK_UNNEEDED)
+    GTEST_SKIP() << "this kernel copies what a device uses";
+  ibv_device** list = ibv_get_device_list(nullptr);
+  ASSERT_NE(list, nullptr);
+  ibv_context* context = ibv_open_device(list[0]);
+  ibv_free_device_list(list);
+  ASSERT_NE(context, nullptr);
+  ibv_pd* pd = ibv_alloc_pd(context);
+  ASSERT_NE(pd, nullptr);
+
+  ibv_mr* regions[4] = {};
+  for (unsigned i = 0; i < 4; i++) {
+    for (unsigned n = 1;; n++) {
+      const faults::Holdings before = faults::holdings();
+      Fault fault(Source::memory, n, ENOMEM);
+      regions[i] = ibv_reg_mr(pd, at(2 * i), page, IBV_ACCESS_LOCAL_WRITE);
+      const int err = errno;
+      if (!fault.end()) break;
+      ASSERT_EQ(regions[i], nullptr);
+      EXPECT_EQ(err, ENOMEM);
+      if (i > 0) {  // with the first one comes what the context keeps
+        EXPECT_EQ(faults::holdings(), before);
+      }
+    }
+    ASSERT_NE(regions[i], nullptr);
+  }
+
+  // One more range than there is room for.
+  ibv_mr& last = *regions[3];
+  Fault fault(Source::memory, 1, ENOMEM);
+  const int moved = ibv_rereg_mr(&last, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, at(20), page, 0);
+  const int err = errno;
+  EXPECT_TRUE(fault.end());
+  EXPECT_EQ(moved, IBV_REREG_MR_ERR_DONT_FORK_NEW);
+  EXPECT_EQ(err, ENOMEM);
+  EXPECT_EQ(last.addr, at(6));
+  EXPECT_EQ(ibv_rereg_mr(&last, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, at(20), page, 0), 0);
+  EXPECT_EQ(last.addr, at(20));
+
+  for (ibv_mr* region : regions)
+    EXPECT_EQ(ibv_dereg_mr(region), 0);
+  EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+  EXPECT_EQ(ibv_close_device(context), 0);
+}
+
 }  // namespace
