@@ -65,8 +65,7 @@ int dealloc_pd(ibv_pd* ibv) noexcept {
     return 0;
   }
   // The kernel counts the staging area as a user of the domain, so it has to go first. Should the
-  // domain be in use by a region or job key, the next queue pair that needs an area makes a new
-  // one.
+  // domain stay all the same, the next queue pair that needs an area makes a new one.
   {
     MutexGuard topology(context_of(ibv->context).topology);
     if (const int err = drop_staging(pd)) return err;
