@@ -16,7 +16,8 @@ class Wire {
   explicit Wire(int fd) : fd_(fd) {}
   template <class T>
   void put(const T& value) {
-    if (write(fd_, &value, sizeof value) != sizeof value) fail("the other side is gone");
+    if (send(fd_, &value, sizeof value, MSG_NOSIGNAL) != sizeof value)
+      fail("the other side is gone");
   }
   template <class T>
   T take() {
@@ -33,7 +34,8 @@ class Wire {
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof descriptor);
     memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    if (sendmsg(fd_, &message.header, 0) != 1) fail("a descriptor could not be sent", errno);
+    if (sendmsg(fd_, &message.header, MSG_NOSIGNAL) != 1)
+      fail("a descriptor could not be sent", errno);
   }
   int take_descriptor() {
     Message message;
