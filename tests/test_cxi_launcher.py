@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 
 import pytest
 from conftest import free_port, succeeded
@@ -89,6 +90,7 @@ def test_a_user_and_a_group_are_names_or_numbers(launch):
     daemon = ids[1]
     assert ids == ["1234567", daemon, daemon] and daemon != "0"
     refused(launch("--vni", "5", "--user", "1234567"), "--group")
+    refused(launch("--vni", "5", "--user", "a\nb\033[m"), '--user: there is no user "a?b?[m"')
     refused(launch("--vni", "5", "--user", "nosuchuser"), '--user: there is no user "nosuchuser"')
     refused(launch("--vni", "5", "--group", "nosuchgroup"), "--group: there is no group")
 
@@ -176,6 +178,48 @@ def test_signals_are_passed_on(cassini, launcher):
     """
     result = cassini.run("sh", "-c", script)
     assert (result.returncode, result.stdout) == (3, "ready\ntold\n")
+
+
+@pytest.mark.parametrize("number", ["PROF", "PIPE", "RTMIN+3"])
+def test_every_signal_is_passed_on(cassini, launcher, number):
+    script = f"""
+        {launcher} --vni 5 -- bash -c 'trap "exit 3" {number}; echo ready; while :; do sleep 0.05; done' \
+          >"$TMPDIR/output" & launcher=$!
+        until [ -s "$TMPDIR/output" ]; do sleep 0.01; done; rm "$TMPDIR/output"
+        kill -{number} $launcher; wait $launcher
+    """
+    assert cassini.run("bash", "-c", script).returncode == 3
+
+
+def test_an_alarm_that_the_caller_has_set_ends_the_program(cassini, launcher):
+    # As the kernel sends it, like the terminal's signals, but to the launcher alone.
+    script = "import os, signal, sys; signal.alarm(1); os.execv(sys.argv[1], sys.argv[1:])"
+    result = cassini.run(shutil.which("python3"), "-c", script, launcher, "--vni", 5, "--", "sleep", 60)
+    assert result.returncode == 128 + signal.SIGALRM
+
+
+def test_it_does_not_stop_where_the_caller_ignores_that(cassini, launcher):
+    script = f"""
+        trap "" TSTP
+        {launcher} --vni 5 -- bash -c 'trap "exit 3" TERM; echo ready; while :; do sleep 0.05; done' \
+          >"$TMPDIR/output" & launcher=$!
+        until [ -s "$TMPDIR/output" ]; do sleep 0.01; done; rm "$TMPDIR/output"
+        kill -TSTP $launcher; kill -TERM $launcher; wait $launcher
+    """
+    assert cassini.run("bash", "-c", script, timeout=20).returncode == 3
+
+
+@pytest.mark.parametrize("program, status", [("nosuchprogram", 127), ("true", 125)])
+def test_the_exit_status_is_the_same_when_nobody_reads_the_message(cassini, launcher, program, status):
+    script = """if True:
+        import os, subprocess, sys
+        reader, writer = os.pipe()
+        os.close(reader)
+        sys.exit(subprocess.run(sys.argv[1:], stderr=writer).returncode % 256)
+    """
+    device = "cxi0" if status == 127 else "cxi7"
+    command = (launcher, "--vni", 5, "--device", device, "--", program)
+    assert cassini.run(shutil.which("python3"), "-c", script, *command).returncode == status
 
 
 @pytest.mark.parametrize("victim", ["launcher", "program"])

@@ -5,18 +5,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <stdexcept>
 #include <system_error>
+
+#include "message.hpp"
 
 namespace launcher {
 namespace {
 
-constexpr int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
-                             SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH};
+// Faults of our own, and what stops us in the background of the terminal as it does the program.
+constexpr int not_held[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL, SIGSEGV,
+                            SIGSYS,  SIGTRAP, SIGTTIN, SIGTTOU};
+
+constexpr int of_the_terminal[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -76,13 +82,25 @@ std::string read_all(int fd) {
 
 /// A signal of the terminal has reached the program too, unless it has left our process group.
 bool came_to_both(const siginfo_t& info, pid_t child) {
-  return info.si_code == SI_KERNEL && getpgid(child) == getpgrp();
+  return info.si_code == SI_KERNEL &&
+         std::ranges::find(of_the_terminal, info.si_signo) != std::end(of_the_terminal) &&
+         getpgid(child) == getpgrp();
+}
+
+/// Stops us as the signal would have, had it not been held.
+void stop() {
+  struct sigaction action = {};
+  sigaction(SIGTSTP, nullptr, &action);
+  sigset_t pending;
+  sigpending(&pending);
+  // To stop would discard what is to continue us.
+  if (action.sa_handler != SIG_IGN && !sigismember(&pending, SIGCONT)) raise(SIGSTOP);
 }
 
 void pass_on(const siginfo_t& info, pid_t child) {
-  if (info.si_pid == child && info.si_code <= 0) return;  // it knows
+  if (info.si_code <= 0 && info.si_pid == child) return;  // it knows
   if (!came_to_both(info, child)) kill(child, info.si_signo);
-  if (info.si_signo == SIGTSTP) raise(SIGSTOP);
+  if (info.si_signo == SIGTSTP) stop();
 }
 
 int wait_for(pid_t child, const HeldSignals& signals) {
@@ -99,10 +117,9 @@ int wait_for(pid_t child, const HeldSignals& signals) {
 }  // namespace
 
 HeldSignals::HeldSignals() {
-  sigemptyset(&held_);
-  sigaddset(&held_, SIGCHLD);
-  for (const int number : passed_on)
-    sigaddset(&held_, number);
+  sigfillset(&held_);
+  for (const int number : not_held)
+    sigdelset(&held_, number);
   // Where our parent ignores it the program would be gone before its status is read.
   signal(SIGCHLD, SIG_DFL);
   sigprocmask(SIG_BLOCK, &held_, &before_);
@@ -123,7 +140,7 @@ int run_program(const std::vector<std::string>& program, const HeldSignals& sign
   const int status = wait_for(child, signals);
   if (complaint.empty()) return status;
   if (status == exit_own_failure) throw std::runtime_error(complaint);
-  std::fprintf(stderr, "cxi_launcher: %s\n", complaint.c_str());
+  say(complaint);
   return status;
 }
 

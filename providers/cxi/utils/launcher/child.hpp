@@ -13,7 +13,7 @@ constexpr int exit_own_failure = 125;
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
-/// Signals that are passed on are held back while one of these exists, so that none of them comes
+/// Every signal that can be passed on is held back while one of these exists, so that none comes
 /// between two steps. Made before there is anything to take back.
 class HeldSignals {
  public:

@@ -3,8 +3,10 @@
 
 #include <cap-ng.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +15,7 @@
 #include <system_error>
 
 #include "refusal.hpp"
+#include "terminal.hpp"
 
 namespace launcher {
 namespace {
@@ -57,6 +60,13 @@ std::vector<gid_t> groups_of(const char* user, gid_t group) {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
+/// Whoever has the keyring of the caller's session has the caller's keys.
+void leave_session_keyring() {
+  if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return;
+  // A kernel without keys, or a container that forbids them to the program as well.
+  if (errno != ENOSYS && errno != EPERM) fail("leave the session keyring");
+}
+
 }  // namespace
 
 Identity find_identity(const std::optional<std::string>& user,
@@ -76,6 +86,9 @@ Identity find_identity(const std::optional<std::string>& user,
 }
 
 void become(const Identity& identity) {
+  // Until the program is executed this is still an image of the launcher's memory: not for other
+  // processes of the user. Where the user stays the same, becoming him would not see to it.
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("close the process to tracers");
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0) fail("set the groups");
   // The bounding set first, while CAP_SETPCAP is there: it is what a program of root gains from.
   capng_clear(CAPNG_SELECT_ALL);
@@ -86,6 +99,8 @@ void become(const Identity& identity) {
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
     fail("drop ambient capabilities");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("forbid new privileges");
+  leave_session_keyring();
+  forbid_terminal_input();
 }
 
 }  // namespace launcher

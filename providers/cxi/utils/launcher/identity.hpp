@@ -23,7 +23,8 @@ Identity find_identity(const std::optional<std::string>& user,
                        const std::optional<std::string>& group);
 
 /// Becomes that user for good: groups and users are set, every capability goes, also those that a
-/// set-uid program or a program of root could gain again. Throws std::system_error.
+/// set-uid program or a program of root could gain again, and so do the keys of the caller's
+/// session and the way to type into the caller's terminal. Throws std::system_error.
 void become(const Identity& identity);
 
 }  // namespace launcher

@@ -11,6 +11,7 @@
 #include "environment.hpp"
 #include "grant.hpp"
 #include "identity.hpp"
+#include "message.hpp"
 #include "options.hpp"
 
 namespace launcher {
@@ -41,10 +42,9 @@ int launch(const Options& options) {
     become(identity);
   });
   for (const std::string& device : grant.take_back())
-    std::fprintf(stderr,
-                 "cxi_launcher: %s: something that the program left behind still uses its service, "
-                 "which goes when that ends\n",
-                 device.c_str());
+    say(device +
+        ": something that the program left behind still uses its service, which goes when that "
+        "ends");
   return status;
 }
 
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     }
     return launcher::launch(line.options);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "cxi_launcher: %s\n", error.what());
+    launcher::say(error.what());
     return launcher::exit_own_failure;
   }
 }
