@@ -84,6 +84,14 @@ def test_root_has_no_privilege_left_either(launch):
     assert len(status) == 5 and all(int(line.split()[1], 16) == 0 for line in status)
 
 
+@pytest.mark.parametrize(
+    "missing, words", [("setgid", "set the groups"), ("setpcap", "drop the bounding set of capabilities")]
+)
+def test_a_caller_who_cannot_take_every_privilege_is_refused(cassini, launcher, missing, words):
+    caller = ("setpriv", "--bounding-set", f"-{missing}", launcher)
+    refused(cassini.run(*caller, "--vni", 5, "--user", "nobody", "--", "true"), words)
+
+
 def test_a_user_and_a_group_are_names_or_numbers(launch):
     options = ("--vni", "5", "--user", "1234567", "--group", "daemon")
     ids = succeeded(launch(*options, script="id -u; id -g; id -G")).stdout.split()

@@ -60,6 +60,14 @@ std::vector<gid_t> groups_of(const char* user, gid_t group) {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
+/// The library leaves it as it is, and says nothing, where CAP_SETPCAP is missing.
+bool bounding_set_is_empty() {
+  for (unsigned long capability = 0;; capability++) {
+    const int there = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (there != 0) return there < 0;  // behind the last one that the kernel knows
+  }
+}
+
 /// Whoever has the keyring of the caller's session has the caller's keys.
 void leave_session_keyring() {
   if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return;
@@ -92,7 +100,10 @@ void become(const Identity& identity) {
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0) fail("set the groups");
   // The bounding set first, while CAP_SETPCAP is there: it is what a program of root gains from.
   capng_clear(CAPNG_SELECT_ALL);
-  if (capng_apply(CAPNG_SELECT_BOUNDS) != 0) fail("drop the bounding set of capabilities");
+  if (capng_apply(CAPNG_SELECT_BOUNDS) != 0 || !bounding_set_is_empty()) {
+    errno = EPERM;
+    fail("drop the bounding set of capabilities");
+  }
   if (setresgid(identity.gid, identity.gid, identity.gid) != 0) fail("set the group");
   if (setresuid(identity.uid, identity.uid, identity.uid) != 0) fail("set the user");
   if (capng_apply(CAPNG_SELECT_CAPS) != 0) fail("drop capabilities");
