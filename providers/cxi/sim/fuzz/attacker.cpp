@@ -83,8 +83,11 @@ void Attacker::call_by_table(Input& input, const uverbs::Method& method, bool ca
   for (const uverbs::AttrRule& rule : method.attrs) {
     if (rule.required ? !contrary() : input.one_in(2)) attribute(rule);
   }
-  if (method.driver_data) {
-    if (!input.one_in(3)) bytes(UVERBS_ATTR_UHW_IN, sizes[input.byte() % sizes.size()]);
+  if (method.driver_data != uverbs::DriverData::none) {
+    // Where it is not taken, all but zeroes is refused, and what lies behind is not reached.
+    const bool taken = method.driver_data == uverbs::DriverData::both;
+    if (taken ? !input.one_in(3) : input.one_in(8))
+      bytes(UVERBS_ATTR_UHW_IN, sizes[input.byte() % sizes.size()]);
     if (!input.one_in(3)) ioctl.out(UVERBS_ATTR_UHW_OUT, 200);
   }
   if (contrary() && !ioctl.attrs.empty()) {
