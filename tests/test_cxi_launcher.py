@@ -277,7 +277,7 @@ def test_closed_standard_descriptors_stay_away_from_the_device(cassini, launcher
 
 def test_without_privileges_nothing_is_granted(launch, launcher):
     refused(
-        launch("--vni", "5", "--user", "nobody", script=f"{launcher} --vni 6 -- true"),
+        launch("--vni", "5", script=f"{launcher} --vni 6 -- true"),  # root, but without capabilities
         "cxi0: granting needs CAP_SYS_ADMIN: run cxi_launcher as root",
     )
 
@@ -296,6 +296,7 @@ def test_the_examples_get_their_grant_from_it(cassini, program):
 
 
 def test_the_slurm_scripts_of_the_manual_work(cassini, launcher):
+    user = cassini.user(NOBODY)
     page = (SOURCE / "providers/cxi/man/cxi_launcher.1.md").read_text()
     scripts = re.findall(r"```sh\n(#!/bin/sh\n# (prolog|task prolog|epilog):.*?)```", page, re.DOTALL)
     assert [name for _, name in scripts] == ["prolog", "task prolog", "epilog"]
@@ -318,7 +319,7 @@ def test_the_slurm_scripts_of_the_manual_work(cassini, launcher):
         "PATH": f"{folder}:{cassini.bin}:/usr/bin:/bin",
         "CXI_JOBS": f"{folder}/jobs",
         "SLURM_JOB_ID": "60007",
-        "SLURM_JOB_UID": str(cassini.user(NOBODY)),
+        "SLURM_JOB_UID": str(user),
     }
     result = cassini.run("sh", "-c", job, options=("--default-service", "off"), env=env)
     shutil.rmtree(folder)
