@@ -11,8 +11,8 @@
 #include <exception>
 #include <iterator>
 #include <stdexcept>
-#include <system_error>
 
+#include "failure.hpp"
 #include "message.hpp"
 
 namespace launcher {
@@ -23,10 +23,6 @@ constexpr int not_held[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL, SIGSEGV,
                             SIGSYS,  SIGTRAP, SIGTTIN, SIGTTOU};
 
 constexpr int of_the_terminal[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 struct Pipe {
   Pipe() {

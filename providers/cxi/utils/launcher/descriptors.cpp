@@ -7,18 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
-#include <system_error>
 
+#include "failure.hpp"
 #include "refusal.hpp"
 
 namespace launcher {
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 void close_range_on_exec(unsigned first, unsigned last) {
   if (first > last) return;

@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <system_error>
 
+#include "failure.hpp"
 #include "refusal.hpp"
 #include "terminal.hpp"
 
@@ -54,10 +54,6 @@ std::vector<gid_t> groups_of(const char* user, gid_t group) {
     groups.resize(static_cast<std::size_t>(count));
   groups.resize(static_cast<std::size_t>(count));
   return groups;
-}
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
 }
 
 /// The library leaves it as it is, and says nothing, where CAP_SETPCAP is missing.

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <system_error>
 
 #include "child.hpp"
 #include "descriptors.hpp"
 #include "environment.hpp"
+#include "failure.hpp"
 #include "grant.hpp"
 #include "identity.hpp"
 #include "message.hpp"
@@ -25,8 +25,7 @@ void tell_program(const Options& options, const Grant& grant) {
     services.push_back(service.svc->svc_id);
   }
   for (const auto& [name, value] : describe_grant(options.vnis, options.tc_mask, devices, services))
-    if (setenv(name.c_str(), value.c_str(), 1) != 0)
-      throw std::system_error(errno, std::generic_category(), "set " + name);
+    if (setenv(name.c_str(), value.c_str(), 1) != 0) fail("set " + name);
 }
 
 int launch(const Options& options) {

@@ -8,12 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <system_error>
 #include <vector>
+
+#include "failure.hpp"
 
 namespace launcher {
 namespace {
@@ -82,7 +82,7 @@ void forbid_terminal_input() {
   const sock_fprog code = {static_cast<unsigned short>(program.size()), program.data()};
   // The filter hides nothing: speculation may go on, which it would not under a filter else.
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &code) != 0)
-    throw std::system_error(errno, std::generic_category(), "forbid input to the terminal");
+    fail("forbid input to the terminal");
 }
 
 }  // namespace launcher
